@@ -161,10 +161,10 @@ func (c Caller) Actor() Actor {
 	return Actor{Kind: c.Kind, ID: id, Name: c.Name}
 }
 
-// Has reports whether the caller may use the scope. Any scope includes read.
+// HasScope reports whether the caller may use the scope. Any scope includes read.
 // For everybody but agents, admin includes all scopes. An agent never has
 // answer or admin, whatever its token says.
-func (c Caller) Has(scope Scope) bool {
+func (c Caller) HasScope(scope Scope) bool {
 	if c.Kind == ActorAgent && (scope == ScopeAnswer || scope == ScopeAdmin) {
 		return false
 	}

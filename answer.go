@@ -72,7 +72,7 @@ func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome
 // applyToDecided applies an answer to a question that is closed or that has a held answer.
 func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
 	c = a.withSignedAssurance(c)
-	if err := q.checkMayDecide(c); err != nil {
+	if err := q.CheckMayDecide(c); err != nil {
 		return 0, err
 	}
 	a.Action = dropNull(a.Action)
@@ -102,7 +102,7 @@ func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error
 // resolveUnsigned checks a person's answer without its signature, and returns
 // the resolution with this answer.
 func (q *Question) resolveUnsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
-	if err := q.checkMayDecide(c); err != nil {
+	if err := q.CheckMayDecide(c); err != nil {
 		return Resolution{}, err
 	}
 	a.Action = dropNull(a.Action)

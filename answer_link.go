@@ -188,9 +188,3 @@ func (m *Member) LinkCaller(workspace string, q *Question) Caller {
 	c.WithoutSignIn = q.Risk == RiskLow
 	return c
 }
-
-// PicksDangerousOption reports whether one of the answers picks an option that is marked
-// as dangerous.
-func (q *Question) PicksDangerousOption(answers map[string]any) bool {
-	return q.picksDangerousOption(answers)
-}

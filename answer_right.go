@@ -16,7 +16,7 @@ func (q *Question) CheckMayAnswer(c Caller) error {
 			WithHint("ask a person to answer in the inbox or with fermata respond")
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
-	case !c.Has(ScopeAnswer):
+	case !c.HasScope(ScopeAnswer):
 		return c.missingScopeError(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")
@@ -26,9 +26,9 @@ func (q *Question) CheckMayAnswer(c Caller) error {
 	return nil
 }
 
-// checkMayDecide returns nil if the caller may answer q and is signed in strongly
+// CheckMayDecide returns nil if the caller may answer q and is signed in strongly
 // enough for its risk.
-func (q *Question) checkMayDecide(c Caller) error {
+func (q *Question) CheckMayDecide(c Caller) error {
 	if err := q.CheckMayAnswer(c); err != nil {
 		return err
 	}
@@ -85,10 +85,6 @@ func (q *Question) fallbackAssurance() Assurance {
 		return AssuranceLink
 	}
 }
-
-// CheckMayDecide returns nil if the caller may answer the question and is signed in
-// strongly enough for its risk.
-func (q *Question) CheckMayDecide(c Caller) error { return q.checkMayDecide(c) }
 
 // isAssignedTo reports whether the caller is an assignee: the question names
 // the caller's handle, id, group or role, or it has no assignees and so is for

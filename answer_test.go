@@ -258,7 +258,7 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 		if diff := cmp.Diff(before, throughJSON(t, q)); diff != "" {
 			t.Fatalf("%s", diff)
 		}
-		if c.Kind == fermata.ActorAgent && (c.Has(fermata.ScopeAnswer) || c.Has(fermata.ScopeAdmin)) {
+		if c.Kind == fermata.ActorAgent && (c.HasScope(fermata.ScopeAnswer) || c.HasScope(fermata.ScopeAdmin)) {
 			t.Fatalf("an agent has the scopes of a person: %+v", c)
 		}
 	})

@@ -53,7 +53,7 @@ func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 
 func (q *Question) checkMayAssign(c Caller) error {
 	err := q.CheckMayAnswer(c)
-	if err == nil || c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleOperator) {
+	if err == nil || c.Kind == ActorHuman && c.HasScope(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleOperator) {
 		return nil
 	}
 	return err
@@ -63,7 +63,7 @@ func (q *Question) checkMayAssign(c Caller) error {
 // deciding it. Every person who may answer questions in the project may
 // comment, even if the question is assigned to others.
 func (q *Question) CheckMayComment(c Caller) error {
-	if c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
+	if c.Kind == ActorHuman && c.HasScope(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
 		return nil
 	}
 	return Errorf(CodeNotEligible, "only people who may answer questions comment on them").

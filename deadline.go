@@ -98,7 +98,7 @@ func (a Ask) checkDefaultOnTimeout(q *Question) error {
 	switch {
 	case q.Type == Approval && answers[q.Items[0].Key] == Approve:
 		return badDefaultError("silence would approve", "choose the default reject or another on_timeout: only people approve")
-	case q.picksDangerousOption(answers) && !a.AllowDangerDefault:
+	case q.PicksDangerousOption(answers) && !a.AllowDangerDefault:
 		return badDefaultError("the default picks an option marked as dangerous", "choose another default or on_timeout, or set allow_danger_default if you mean it")
 	}
 	return nil

@@ -110,10 +110,10 @@ func (q *Question) CheckMayTakeDefault(c Caller) error {
 	if q.Type == Approval {
 		return nil
 	}
-	if err := q.checkMayDecide(c); err != nil {
+	if err := q.CheckMayDecide(c); err != nil {
 		return err
 	}
-	if defaults, ok := q.Defaults(); ok && q.picksDangerousOption(defaults) {
+	if defaults, ok := q.Defaults(); ok && q.PicksDangerousOption(defaults) {
 		return Errorf(CodePolicyViolation, "the default picks an option marked as dangerous, and nobody has chosen it").
 			WithHint("answer the question: fermata respond %s", q.ID)
 	}

@@ -24,8 +24,8 @@ var waitAdvice = map[AgentHost]string{
 }
 
 // PendingAdvice returns the advice for an agent whose question waits for a person.
-func PendingAdvice(p AgentHost) string {
-	switch p {
+func PendingAdvice(host AgentHost) string {
+	switch host {
 	case HostWorker:
 		return "Waiting for a person. STOP NOW: end your turn without doing anything else. You will be resumed with the answer. Do not ask again and do not guess."
 	case HostDesk:
@@ -54,7 +54,9 @@ func MessageAdvice(q *Question) string {
 // AgentGuidance returns the text that tells agents when to ask a person, and
 // how to write a question that can be answered in ten seconds. The MCP server
 // gives it as its instructions, and runners put it before the task.
-func AgentGuidance(p AgentHost) string { return strings.Replace(guidance, "%s", waitAdvice[p], 1) }
+func AgentGuidance(host AgentHost) string {
+	return strings.Replace(guidance, "%s", waitAdvice[host], 1)
+}
 
 const guidance = `You can ask a person through Fermata. Asking is cheap for you and costs a person time.
 

@@ -142,7 +142,7 @@ func (q *Question) Undo(c Caller) error {
 		return Errorf(CodeNotEligible, "only people take answers back; this token is an agent's")
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
-	case !c.Has(ScopeAnswer):
+	case !c.HasScope(ScopeAnswer):
 		return c.missingScopeError(ScopeAnswer)
 	case q.isClosed():
 		return q.ClosedError()

@@ -60,9 +60,9 @@ type Device struct {
 	Holder string `json:"-"`
 }
 
-// HeldByToken reports whether the device was added with a token, and not in a
+// IsHeldByToken reports whether the device was added with a token, and not in a
 // browser session.
-func (d *Device) HeldByToken() bool { return IsID(PrefixToken, d.Holder) }
+func (d *Device) IsHeldByToken() bool { return IsID(PrefixToken, d.Holder) }
 
 // PushSubscription is the subscription that a browser creates for push messages
 // (W3C Push API).

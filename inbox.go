@@ -77,7 +77,7 @@ func (c Caller) RolesByProject() map[Role][]string {
 // CanAnswer reports whether the caller could answer any question at all.
 // [Question.CheckMayAnswer] decides for each question.
 func (c Caller) CanAnswer() bool {
-	if c.Kind != ActorHuman || !c.Has(ScopeAnswer) {
+	if c.Kind != ActorHuman || !c.HasScope(ScopeAnswer) {
 		return false
 	}
 	for role := range c.RolesByProject() {

@@ -170,7 +170,7 @@ func (c Caller) ApplyPolicy(p Policy) Caller {
 		return c
 	}
 	c.MissingAdminAssurance = p.AdminAssurance
-	if c.Has(ScopeAdmin) {
+	if c.HasScope(ScopeAdmin) {
 		c.Scopes = []Scope{ScopeAsk, ScopeAnswer, ScopeWork, ScopeRead}
 	}
 	return c
@@ -191,11 +191,11 @@ func (c Caller) isMember(id string) bool {
 // browser session.
 func (c Caller) checkOwnRight(p *permission) error {
 	switch {
-	case c.Has(ScopeAdmin), c.SessionID != "", p.own == ownReads && len(c.Scopes) > 0:
+	case c.HasScope(ScopeAdmin), c.SessionID != "", p.own == ownReads && len(c.Scopes) > 0:
 		return nil
 	case p.NeedsSession:
 		return Errorf(CodeForbidden, "only who is signed in in a browser may %s", p.Description).WithHint("or an admin's token: --scope admin")
-	case p.own == ownActs && c.Has(ScopeAnswer):
+	case p.own == ownActs && c.HasScope(ScopeAnswer):
 		return nil
 	}
 	return c.missingScopeError(ScopeAnswer)
@@ -217,7 +217,7 @@ func (c Caller) checkKind(p *permission, resource Resource) error {
 }
 
 func (c Caller) checkScopes(p *permission) error {
-	if slices.ContainsFunc(p.Scopes, c.Has) {
+	if slices.ContainsFunc(p.Scopes, c.HasScope) {
 		return nil
 	}
 	return c.missingScopeError(p.Scopes[0])
@@ -225,7 +225,7 @@ func (c Caller) checkScopes(p *permission) error {
 
 // CheckScope returns an error if the caller lacks the scope.
 func (c Caller) CheckScope(s Scope) error {
-	if c.Has(s) {
+	if c.HasScope(s) {
 		return nil
 	}
 	return c.missingScopeError(s)

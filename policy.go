@@ -294,7 +294,7 @@ func (p Policy) DecideByConfidence(q *Question) ConfidenceDecision {
 		return AskPerson
 	}
 	answers, ok := q.Defaults()
-	if q.picksDangerousOption(answers) {
+	if q.PicksDangerousOption(answers) {
 		return AskPerson
 	}
 	switch {

@@ -308,9 +308,9 @@ func (q *Question) Defaults() (map[string]any, bool) {
 	return answers, len(answers) > 0
 }
 
-// picksDangerousOption reports whether one of the answers picks an option that is marked
+// PicksDangerousOption reports whether one of the answers picks an option that is marked
 // as dangerous.
-func (q *Question) picksDangerousOption(answers map[string]any) bool {
+func (q *Question) PicksDangerousOption(answers map[string]any) bool {
 	for i := range q.Items {
 		it := &q.Items[i]
 		values, ok := asStrings(answers[it.Key])

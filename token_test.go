@@ -107,7 +107,7 @@ func TestCallerHas(t *testing.T) {
 	for _, tc := range tests {
 		var has []string
 		for _, s := range fermata.Scopes {
-			if (fermata.Caller{Kind: tc.kind, Scopes: tc.scopes}).Has(s) {
+			if (fermata.Caller{Kind: tc.kind, Scopes: tc.scopes}).HasScope(s) {
 				has = append(has, string(s))
 			}
 		}

@@ -53,28 +53,28 @@ func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *ferm
 	}
 	var credential bytes.Buffer
 	if err := json.Compact(&credential, s.Credential); err != nil {
-		return nil, badSignature(err)
+		return nil, badSignatureError(err)
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential.Bytes())
 	if err != nil {
-		return nil, badSignature(err)
+		return nil, badSignatureError(err)
 	}
 	signed := &fermata.SignedDecision{Decision: s.Decision, RelyingParty: p.Host(), Credential: credential.Bytes()}
 	used, err := p.wa.ValidateLogin(user, webauthn.SessionData{
 		Challenge: base64.RawURLEncoding.EncodeToString(signed.Challenge()), UserID: user.WebAuthnID(), UserVerification: protocol.VerificationRequired,
 	}, parsed)
 	if err != nil {
-		return nil, badSignature(err)
+		return nil, badSignatureError(err)
 	}
 	// The counter of the passkey is compared with that of the last sign-in, but not stored, because the same answer
 	// may come twice if a connection broke.
 	if signed.PasskeyID, _, err = user.usedCredential(used); err != nil {
-		return nil, badSignature(err)
+		return nil, badSignatureError(err)
 	}
 	return signed, nil
 }
 
-func badSignature(err error) error {
+func badSignatureError(err error) error {
 	return withCause(fermata.Invalid(fermata.Problem{Field: "signature", Message: "is not that of a passkey of yours, for this decision, on a page of this server"}).
 		WithHint("sign the answer again"), err)
 }

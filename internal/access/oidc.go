@@ -148,19 +148,19 @@ func (o *OIDC) EndSignIn(ctx context.Context, secret string, query url.Values) (
 		return engine.Identity{}, "", err
 	}
 	if b.State == "" || query.Get("state") != b.State {
-		return engine.Identity{}, "", refusal("the sign-in does not belong to this browser")
+		return engine.Identity{}, "", refusalError("the sign-in does not belong to this browser")
 	}
 	if iss := query.Get("iss"); iss != "" && iss != o.Issuer {
-		return engine.Identity{}, "", refusal("another identity provider answered")
+		return engine.Identity{}, "", refusalError("another identity provider answered")
 	}
 	if query.Get("error") != "" || query.Get("code") == "" {
-		return engine.Identity{}, "", refusal("the identity provider did not let you in")
+		return engine.Identity{}, "", refusalError("the identity provider did not let you in")
 	}
 	id, err := o.exchange(ctx, b, query.Get("code"))
 	return id, b.Return, err
 }
 
-func refusal(message string) error {
+func refusalError(message string) error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "%s", message).WithHint("begin again")
 }
 
@@ -181,14 +181,14 @@ func (o *OIDC) exchange(ctx context.Context, b oidcFlow, code string) (engine.Id
 		return engine.Identity{}, withCause(fermata.Errorf(fermata.CodeUnauthenticated, "what the identity provider says cannot be verified").WithHint("begin again"), err)
 	}
 	if idToken.Nonce != b.Nonce {
-		return engine.Identity{}, refusal("the identity provider answered another sign-in")
+		return engine.Identity{}, refusalError("the identity provider answered another sign-in")
 	}
 	var userClaims claims
 	if err := idToken.Claims(&userClaims); err != nil {
 		return engine.Identity{}, providerError(err)
 	}
 	if !userClaims.isFor(o.ClientID, idToken.Audience) {
-		return engine.Identity{}, refusal("the identity provider answered another program")
+		return engine.Identity{}, refusalError("the identity provider answered another program")
 	}
 	id := engine.Identity{Subject: idToken.Issuer + " " + idToken.Subject, Name: userClaims.Name}
 	if id.Role, err = o.roleOf(idToken); err != nil {

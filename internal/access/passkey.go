@@ -104,7 +104,7 @@ func (p *Passkeys) owner(ctx context.Context, memberID string) (*owner, error) {
 
 func credentialID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-func badPasskey(err error) error {
+func badPasskeyError(err error) error {
 	return withCause(fermata.Errorf(fermata.CodeUnauthenticated, "the passkey is not known here, or was not used as it must be").
 		WithHint("try again, or sign in another way"), err)
 }
@@ -138,7 +138,7 @@ func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []by
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
 	if err != nil {
-		return nil, badPasskey(err)
+		return nil, badPasskeyError(err)
 	}
 	var user *owner
 	_, used, err := p.wa.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
@@ -147,7 +147,7 @@ func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []by
 		return user, err
 	}, session, parsed)
 	if err != nil {
-		return nil, badPasskey(err)
+		return nil, badPasskeyError(err)
 	}
 	id, updated, err := user.usedCredential(used)
 	if err != nil {
@@ -171,7 +171,7 @@ func (o *owner) usedCredential(c *webauthn.Credential) (id, credential string, e
 			return k.ID, string(updated), nil
 		}
 	}
-	return "", "", badPasskey(fermata.NotFound("passkey", ""))
+	return "", "", badPasskeyError(fermata.NotFound("passkey", ""))
 }
 
 // BeginRegistration returns the options for navigator.credentials.create, and the secret
@@ -202,7 +202,7 @@ func (p *Passkeys) EndRegistration(ctx context.Context, c fermata.Caller, secret
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
 	if err != nil {
-		return nil, badPasskey(err)
+		return nil, badPasskeyError(err)
 	}
 	user, err := p.owner(ctx, c.MemberID)
 	if err != nil {
@@ -210,7 +210,7 @@ func (p *Passkeys) EndRegistration(ctx context.Context, c fermata.Caller, secret
 	}
 	made, err := p.wa.CreateCredential(user, session, parsed)
 	if err != nil {
-		return nil, badPasskey(err)
+		return nil, badPasskeyError(err)
 	}
 	data, err := json.Marshal(made)
 	if err != nil {

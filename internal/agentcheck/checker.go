@@ -48,8 +48,8 @@ type Checker struct {
 }
 
 // conversationOf returns the conversation to which the model replied by the rule, or nil if there is none.
-func (s *Checker) conversationOf(rule string) *scriptedmodel.Conversation {
-	requests := s.Model.Requests()
+func (c *Checker) conversationOf(rule string) *scriptedmodel.Conversation {
+	requests := c.Model.Requests()
 	i := slices.IndexFunc(requests, func(r scriptedmodel.Request) bool { return r.Rule == rule })
 	if i < 0 {
 		return nil
@@ -62,11 +62,11 @@ var errReached = errors.New("seen")
 
 // waitUntil follows the task's events until the task has ended, reached returns true, or the limit has passed. It
 // returns the task as it is then.
-func (s *Checker) waitUntil(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, s.Limit, errReached)
+func (c *Checker) waitUntil(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, c.Limit, errReached)
 	defer cancel()
-	err := s.Person.Stream(limited, client.StreamQuery{TaskID: task.ID, FromStart: true}, func(*fermata.Event) error {
-		t, err := s.Person.Task(limited, task.ID)
+	err := c.Person.Stream(limited, client.StreamQuery{TaskID: task.ID, FromStart: true}, func(*fermata.Event) error {
+		t, err := c.Person.Task(limited, task.ID)
 		if err != nil {
 			return err
 		}
@@ -78,20 +78,20 @@ func (s *Checker) waitUntil(ctx context.Context, task *fermata.Task, reached fun
 		return err
 	})
 	if errors.Is(err, errReached) || errors.Is(context.Cause(limited), errReached) && ctx.Err() == nil {
-		return s.Person.Task(ctx, task.ID)
+		return c.Person.Task(ctx, task.ID)
 	}
 	return nil, err
 }
 
 // log returns the output of all runs of a task.
-func (s *Checker) log(ctx context.Context, t *fermata.Task) (string, error) {
-	runs, err := s.Person.Runs(ctx, t.ID)
+func (c *Checker) log(ctx context.Context, t *fermata.Task) (string, error) {
+	runs, err := c.Person.Runs(ctx, t.ID)
 	if err != nil {
 		return "", err
 	}
 	var sb strings.Builder
 	for _, r := range runs {
-		chunks, _, _, err := s.Person.RunLog(ctx, r.ID, 0, 0)
+		chunks, _, _, err := c.Person.RunLog(ctx, r.ID, 0, 0)
 		if err != nil {
 			return "", err
 		}

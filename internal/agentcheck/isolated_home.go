@@ -43,34 +43,34 @@ func NewIsolatedHome(base, url string) (*IsolatedHome, error) {
 }
 
 // Env returns the environment of the program with that name, and writes its configuration.
-func (r *IsolatedHome) Env(program string) (Env, error) {
+func (h *IsolatedHome) Env(program string) (Env, error) {
 	switch program {
 	case "claude":
-		return r.claude(), nil
+		return h.claude(), nil
 	case "codex":
-		return r.codex()
+		return h.codex()
 	case "gemini":
-		return r.gemini()
+		return h.gemini()
 	case "opencode":
-		return r.openCode()
+		return h.openCode()
 	default:
 		return nil, fmt.Errorf("there is no room for %s", program)
 	}
 }
 
 // common returns the variables that every program gets.
-func (r *IsolatedHome) common() Env {
+func (h *IsolatedHome) common() Env {
 	return Env{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + r.Home, "TMPDIR=" + r.Temp, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
-		"XDG_CONFIG_HOME=" + filepath.Join(r.Home, ".config"), "XDG_DATA_HOME=" + filepath.Join(r.Home, ".local", "share"),
-		"XDG_CACHE_HOME=" + filepath.Join(r.Home, ".cache"),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + h.Home, "TMPDIR=" + h.Temp, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
+		"XDG_CONFIG_HOME=" + filepath.Join(h.Home, ".config"), "XDG_DATA_HOME=" + filepath.Join(h.Home, ".local", "share"),
+		"XDG_CACHE_HOME=" + filepath.Join(h.Home, ".cache"),
 	}
 }
 
 // claude returns the environment of Claude Code.
-func (r *IsolatedHome) claude() Env {
-	return append(r.common(),
-		"ANTHROPIC_BASE_URL="+r.URL, "ANTHROPIC_API_KEY=sk-dummy", "CLAUDE_CODE_TMPDIR="+r.Temp,
+func (h *IsolatedHome) claude() Env {
+	return append(h.common(),
+		"ANTHROPIC_BASE_URL="+h.URL, "ANTHROPIC_API_KEY=sk-dummy", "CLAUDE_CODE_TMPDIR="+h.Temp,
 		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 	)
 }
@@ -95,10 +95,10 @@ enabled = false
 `
 
 // codex returns the environment of Codex, and writes its configuration.
-func (r *IsolatedHome) codex() (Env, error) {
-	home := filepath.Join(r.Home, ".codex")
-	err := write(filepath.Join(home, "config.toml"), fmt.Sprintf(codexConfig, r.URL))
-	return append(r.common(), "CODEX_HOME="+home, "DUMMY_KEY=sk-dummy"), err
+func (h *IsolatedHome) codex() (Env, error) {
+	home := filepath.Join(h.Home, ".codex")
+	err := write(filepath.Join(home, "config.toml"), fmt.Sprintf(codexConfig, h.URL))
+	return append(h.common(), "CODEX_HOME="+home, "DUMMY_KEY=sk-dummy"), err
 }
 
 // openCodeConfig names only the scripted provider.
@@ -115,9 +115,9 @@ const openCodeConfig = `{
 // openCode returns the environment of opencode, and writes its configuration. A plugin makes opencode install a package
 // first. Without a network this takes more than a minute, unless opencode is told that it is offline. It works without
 // the package.
-func (r *IsolatedHome) openCode() (Env, error) {
-	err := write(filepath.Join(r.Home, ".config", "opencode", "opencode.json"), fmt.Sprintf(openCodeConfig, r.URL))
-	return append(r.common(),
+func (h *IsolatedHome) openCode() (Env, error) {
+	err := write(filepath.Join(h.Home, ".config", "opencode", "opencode.json"), fmt.Sprintf(openCodeConfig, h.URL))
+	return append(h.common(),
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "npm_config_offline=true",
 	), err
@@ -132,9 +132,9 @@ const geminiConfig = `{
 `
 
 // gemini returns the environment of Gemini CLI, and writes its configuration.
-func (r *IsolatedHome) gemini() (Env, error) {
-	err := write(filepath.Join(r.Home, ".gemini", "settings.json"), geminiConfig)
-	return append(r.common(), "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+r.URL), err
+func (h *IsolatedHome) gemini() (Env, error) {
+	err := write(filepath.Join(h.Home, ".gemini", "settings.json"), geminiConfig)
+	return append(h.common(), "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+h.URL), err
 }
 
 func write(path, text string) error {

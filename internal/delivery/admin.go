@@ -42,8 +42,8 @@ func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Ch
 
 // addOpenError sets the last error of a channel that could not be opened, if it has none yet.
 func (s *Service) addOpenError(workspace string, c *fermata.Channel) *fermata.Channel {
-	if l := s.workspace(workspace).channelByID(c.ID); l != nil && l.openErr != nil && c.LastError == "" {
-		c.LastError = errorText(l.openErr)
+	if ch := s.workspace(workspace).channelByID(c.ID); ch != nil && ch.openErr != nil && c.LastError == "" {
+		c.LastError = errorText(ch.openErr)
 	}
 	return c
 }

@@ -239,19 +239,19 @@ func (b *batch) planAlert(e *fermata.Event) {
 	}
 	members := b.people.operators()
 	reached := map[string]bool{}
-	for _, l := range b.channels {
-		info := l.info()
-		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.openErr != nil {
+	for _, ch := range b.channels {
+		info := ch.info()
+		if ch.kind.Public || info.Name == d.Channel || len(ch.subscriptions()) > 0 || ch.openErr != nil {
 			continue
 		}
-		for _, a := range b.people.addresses(l.kind, members) {
+		for _, a := range b.people.addresses(ch.kind, members) {
 			// Two channels of the same kind reach a person at the same address.
 			destination := info.Kind + "/" + a.member + "/" + a.device
 			if a.member != "" && reached[destination] {
 				continue
 			}
 			reached[destination] = true
-			row := b.newDelivery(l, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+			row := b.newDelivery(ch, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
 			row.TaskID, row.Title, row.Body = e.TaskID, d.Title, d.Body
 			b.rows = append(b.rows, row)
 		}

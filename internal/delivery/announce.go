@@ -48,9 +48,9 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 			return 0, fermata.Errorf(fermata.CodeNotFound, "there is no channel %s that is switched on", name).
 				WithHint("fermata channel list shows those that there are")
 		}
-		for _, l := range channels {
-			for _, to := range p.addresses(l.kind, members) {
-				row := b.newDelivery(l, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, l.info().ID, to.member, to.device))
+		for _, ch := range channels {
+			for _, to := range p.addresses(ch.kind, members) {
+				row := b.newDelivery(ch, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, ch.info().ID, to.member, to.device))
 				row.TaskID, row.Title, row.Body = a.TaskID, a.Title, a.Body
 				b.rows = append(b.rows, row)
 			}

@@ -37,8 +37,8 @@ type batch struct {
 // read reads the events, the people and the questions that the events are about.
 func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	var subscribed []string
-	for _, l := range b.channels {
-		subscribed = append(subscribed, l.subscriptions()...)
+	for _, ch := range b.channels {
+		subscribed = append(subscribed, ch.subscriptions()...)
 	}
 	for _, s := range b.plan.Earlier {
 		subscribed = append(subscribed, s.Types...)

@@ -34,13 +34,13 @@ func (b *batch) resolveSteps(named []string, route []fermata.RouteStep) []routeS
 		}
 	}
 	for _, name := range named {
-		for _, l := range channelsNamed(b.channels, name) {
-			add(routeStep{channel: l, when: fermata.WhenAlways, named: true})
+		for _, ch := range channelsNamed(b.channels, name) {
+			add(routeStep{channel: ch, when: fermata.WhenAlways, named: true})
 		}
 	}
 	for _, r := range route {
-		for _, l := range channelsNamed(b.channels, r.Channel) {
-			add(routeStep{channel: l, delay: r.Delay(), when: r.When})
+		for _, ch := range channelsNamed(b.channels, r.Channel) {
+			add(routeStep{channel: ch, delay: r.Delay(), when: r.When})
 		}
 	}
 	return all
@@ -128,9 +128,9 @@ func (b *batch) planMessages(q *fermata.Question, s routeStep, members []*fermat
 }
 
 // newDelivery returns a new delivery in the state waiting, which is due at the instant at.
-func (b *batch) newDelivery(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
+func (b *batch) newDelivery(ch *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
 	at = fermata.TruncateTime(at)
-	info := l.info()
+	info := ch.info()
 	return &fermata.Delivery{
 		ID: fermata.NewID(fermata.PrefixDelivery, b.now), ChannelID: info.ID, Kind: info.Kind, MemberID: a.member,
 		Purpose: string(purpose), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
@@ -140,11 +140,11 @@ func (b *batch) newDelivery(l *openChannel, a address, purpose notice.Purpose, a
 
 // planForSubscribers plans the delivery of an event to every channel that subscribes to its type.
 func (b *batch) planForSubscribers(e *fermata.Event) {
-	for _, l := range b.channels {
-		if info := l.info(); e.At.Before(info.CreatedAt) || !isSubscribed(b.subscriptionsAt(l, e.Seq), e.Type) {
+	for _, ch := range b.channels {
+		if info := ch.info(); e.At.Before(info.CreatedAt) || !isSubscribed(b.subscriptionsAt(ch, e.Seq), e.Type) {
 			continue
 		}
-		d := b.newDelivery(l, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, l.info().ID))
+		d := b.newDelivery(ch, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, ch.info().ID))
 		d.TaskID, d.EventSeq = e.TaskID, e.Seq
 		b.rows = append(b.rows, d)
 	}
@@ -152,19 +152,19 @@ func (b *batch) planForSubscribers(e *fermata.Event) {
 
 // subscriptionsAt returns the types of events to which the channel subscribed
 // when the event seq happened.
-func (b *batch) subscriptionsAt(l *openChannel, seq int64) []string {
-	id := l.info().ID
+func (b *batch) subscriptionsAt(ch *openChannel, seq int64) []string {
+	id := ch.info().ID
 	for _, s := range b.plan.Earlier {
 		if s.ChannelID == id && seq <= s.UpTo {
 			return s.Types
 		}
 	}
-	return l.subscriptions()
+	return ch.subscriptions()
 }
 
 // subscriptions returns the types of events to which the channel subscribes.
-func (l *openChannel) subscriptions() []string {
-	info := l.info()
+func (ch *openChannel) subscriptions() []string {
+	info := ch.info()
 	return subscriptions(&info)
 }
 

@@ -53,7 +53,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		}
 		// The row gets the content that an earlier version stored.
 		w.OK(w.DB.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
+			tx.SetDeliveryContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
 			return nil
 		}))
 		for name, reader := range map[string]struct {

@@ -16,12 +16,12 @@ func (b *batch) planCallback(q *fermata.Question, e *fermata.Event) {
 	if q == nil || q.CallbackURL == "" {
 		return
 	}
-	for _, l := range b.channels {
-		if l.kind.Audience != ToAsker {
+	for _, ch := range b.channels {
+		if ch.kind.Audience != ToAsker {
 			continue
 		}
 		// One callback is enough, however many channels of this kind there are.
-		d := b.newDelivery(l, address{}, notice.Event, b.now, "callback/"+q.ID)
+		d := b.newDelivery(ch, address{}, notice.Event, b.now, "callback/"+q.ID)
 		d.QuestionID, d.TaskID, d.EventSeq = q.ID, q.TaskID, e.Seq
 		b.rows = append(b.rows, d)
 		return

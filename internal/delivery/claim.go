@@ -24,13 +24,13 @@ type claim struct {
 }
 
 // claim claims those of the deliveries that are still due.
-func (l *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim, error) {
+func (ch *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim, error) {
 	var ids []string
 	for _, d := range due {
 		ids = append(ids, d.ID)
 	}
 	var claims []*claim
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		claims = nil
 		rows, err := tx.DeliveriesByID(ids)
 		if err != nil {
@@ -43,7 +43,7 @@ func (l *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim, 
 			}
 			c := &claim{Delivery: d, lateness: tx.Now().Sub(*d.NextAt), maybeSent: d.LeasedUntil != nil}
 			claimed[d.ID] = true
-			if err := l.claimDigestOthers(tx, c, claimed); err != nil {
+			if err := ch.claimDigestOthers(tx, c, claimed); err != nil {
 				return err
 			}
 			d.Lease(tx.Now())
@@ -56,7 +56,7 @@ func (l *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim, 
 }
 
 // claimDigestOthers claims the other deliveries that go into the same digest.
-func (l *openChannel) claimDigestOthers(tx *store.Tx, c *claim, claimed map[string]bool) error {
+func (ch *openChannel) claimDigestOthers(tx *store.Tx, c *claim, claimed map[string]bool) error {
 	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
 		return nil
 	}
@@ -91,15 +91,15 @@ func idsOf(deliveries []*fermata.Delivery) []string {
 
 // keepLease renews the lease of a claim until release is called. So a message that takes long is sent once, and a message
 // whose process dies is soon sent by another process. After release, the claim does not change.
-func (l *openChannel) keepLease(ctx context.Context, c *claim) (release func()) {
+func (ch *openChannel) keepLease(ctx context.Context, c *claim) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		runEvery(ctx, renewClaimInterval, func() {
 			// A write that has begun is not cancelled, because its outcome must be known.
-			if err := l.renew(context.WithoutCancel(ctx), c); err != nil {
-				l.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
+			if err := ch.renew(context.WithoutCancel(ctx), c); err != nil {
+				ch.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
 			}
 		})
 	}()
@@ -107,9 +107,9 @@ func (l *openChannel) keepLease(ctx context.Context, c *claim) (release func()) 
 }
 
 // renew extends the lease of a claim, unless another process has claimed the delivery meanwhile.
-func (l *openChannel) renew(ctx context.Context, c *claim) error {
+func (ch *openChannel) renew(ctx context.Context, c *claim) error {
 	var until *time.Time
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		until = c.LeasedUntil
 		rows, err := tx.DeliveriesByID(append(idsOf(c.digestOthers), c.ID))
 		if err != nil {

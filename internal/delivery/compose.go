@@ -21,11 +21,11 @@ type composer struct {
 	// prefs are the preferences of the recipient.
 	prefs fermata.Preferences
 	n     *notice.Notice
-	shown shown
+	shown shownState
 }
 
-// shown is what a message shows of its question.
-type shown struct {
+// shownState is what a message shows of its question.
+type shownState struct {
 	status fermata.QuestionStatus
 	// seq is the newest event that the message knows.
 	seq            int64
@@ -34,17 +34,17 @@ type shown struct {
 
 // compose builds the message of a delivery. If the message is not needed, or may not be sent at the moment, it returns
 // the outcome instead.
-func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shown, *outcome, error) {
-	now, err := l.w.s.db.Now(ctx)
+func (ch *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shownState, *outcome, error) {
+	now, err := ch.w.s.db.Now(ctx)
 	if err != nil {
-		return nil, shown{}, nil, err
+		return nil, shownState{}, nil, err
 	}
-	p, err := l.w.loadPeople(ctx)
+	p, err := ch.w.loadPeople(ctx)
 	if err != nil {
-		return nil, shown{}, nil, err
+		return nil, shownState{}, nil, err
 	}
 	m := &composer{
-		openChannel: l, r: l.w.s.db.Reader(ctx, l.w.id), c: c, people: p, shown: shown{seq: c.WantedEvent},
+		openChannel: ch, r: ch.w.s.db.Reader(ctx, ch.w.id), c: c, people: p, shown: shownState{seq: c.WantedEvent},
 		n: &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now},
 	}
 	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
@@ -106,7 +106,7 @@ func (m *composer) fillRecipient() (end *outcome, err error) {
 	}
 	member := m.member()
 	if member == nil || member.DisabledAt != nil {
-		return withhold(m.c), nil
+		return withheldOutcome(m.c), nil
 	}
 	m.n.To = notice.Recipient{
 		Member: member.ID, Handle: member.Handle, Name: member.Name, Email: member.Email, ID: m.people.identities[member.ID][m.c.Kind].ID,
@@ -148,7 +148,7 @@ func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, erro
 	switch {
 	case d.Holder == "":
 		return false, nil
-	case d.HeldByToken():
+	case d.IsHeldByToken():
 		var t *fermata.Token
 		if t, err = r.Token(d.Holder); err == nil {
 			ended = t.IsEnded(now)
@@ -165,9 +165,9 @@ func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, erro
 	return ended, err
 }
 
-// withhold returns the outcome of a message that its recipient may not see. The message is not sent, and a message
+// withheldOutcome returns the outcome of a message that its recipient may not see. The message is not sent, and a message
 // that was sent before stays as it is.
-func withhold(c *claim) *outcome {
+func withheldOutcome(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		return &outcome{kind: outcomeUnchanged}
 	}
@@ -184,7 +184,7 @@ func (m *composer) fillAlert() (end *outcome, err error) {
 				return nil, err
 			}
 			if !member.Sees(t.Project) {
-				return withhold(m.c), nil
+				return withheldOutcome(m.c), nil
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
 	}
 	member, n := m.member(), m.n
 	if member != nil && !member.Sees(q.Project) {
-		return withhold(m.c), nil
+		return withheldOutcome(m.c), nil
 	}
 	m.shown.status = q.Status
 	if m.c.State != fermata.DeliverySent {
@@ -241,7 +241,7 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 		answerer = memberCaller(m.w.id, member, m.assurance())
 		n.Question.Answerable = q.CheckMayAnswer(answerer) == nil
 	}
-	n.Decide = isComplete && mayDecide(q, answerer, m.c.MemberID)
+	n.Decide = isComplete && mayOfferDecision(q, answerer, m.c.MemberID)
 	if n.Decide && member != nil {
 		refusal := m.checkLink(ctx, member, q)
 		if refusal != nil && fermata.CodeOf(refusal) != fermata.CodeNotEligible {
@@ -255,24 +255,24 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 
 // checkLink refuses an answer if the channel does not vouch for the person and the member may not answer the question
 // by a link.
-func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
-	if l.assurance() != fermata.AssuranceLink {
+func (ch *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
+	if ch.assurance() != fermata.AssuranceLink {
 		return nil
 	}
-	return l.w.s.e.CheckAnswerByLink(ctx, l.w.id, m, q)
+	return ch.w.s.e.CheckAnswerByLink(ctx, ch.w.id, m, q)
 }
 
 // assurance returns the assurance of people who answer over the channel.
-func (l *openChannel) assurance() fermata.Assurance {
-	if v, ok := l.channel.(Voucher); ok && !v.Vouches() {
+func (ch *openChannel) assurance() fermata.Assurance {
+	if v, ok := ch.channel.(Voucher); ok && !v.Vouches() {
 		return fermata.AssuranceLink
 	}
 	return fermata.AssuranceChannel
 }
 
-// mayDecide reports whether a message may offer a decision. The message is to the member, or to a place if memberID
+// mayOfferDecision reports whether a message may offer a decision. The message is to the member, or to a place if memberID
 // is empty.
-func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
+func mayOfferDecision(q *fermata.Question, c fermata.Caller, memberID string) bool {
 	if memberID == "" {
 		// In a place, the answerer is unknown until an answer arrives. Only then can assignees and approvals be
 		// checked.
@@ -285,15 +285,15 @@ func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 
 // answerLink returns the address at which the member answers without signing in. It is empty if such an answer is not
 // allowed.
-func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, isComplete bool) (string, error) {
-	if m == nil || !isComplete || l.w.s.PublicURL == "" {
+func (ch *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, isComplete bool) (string, error) {
+	if m == nil || !isComplete || ch.w.s.PublicURL == "" {
 		return "", nil
 	}
-	token, err := l.w.s.e.AnswerLink(ctx, l.w.id, q.ID, m.ID)
+	token, err := ch.w.s.e.AnswerLink(ctx, ch.w.id, q.ID, m.ID)
 	if fermata.CodeOf(err) == fermata.CodeNotEligible {
 		return "", nil
 	}
-	return l.w.s.PublicURL + "/a/" + token, err
+	return ch.w.s.PublicURL + "/a/" + token, err
 }
 
 // checkSendable returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it
@@ -312,7 +312,7 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 		return nil, nil
 	case closed:
 		return skippedOutcome(fermata.SkippedClosed), nil
-	case member != nil && !isAllowed(q.CheckMayAnswer(member.Caller())):
+	case member != nil && q.CheckMayAnswer(member.Caller()) != nil:
 		return skippedOutcome(fermata.SkippedNotEligible), nil
 	}
 	info := m.info()
@@ -336,19 +336,16 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 	return nil, nil
 }
 
-// isAllowed reports whether a rule allows something; the reason of a refusal does not matter here.
-func isAllowed(refused error) bool { return refused == nil }
-
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
 func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {
 	if m.c.MemberID != "" {
-		return m.w.s.hasPage(ctx, m.w.id, m.c.MemberID)
+		return m.w.s.hasOpenPage(ctx, m.w.id, m.c.MemberID)
 	}
 	var ids []string
 	for _, member := range m.people.eligibleMembers(q) {
 		ids = append(ids, member.ID)
 	}
-	return m.w.s.hasPage(ctx, m.w.id, ids...)
+	return m.w.s.hasOpenPage(ctx, m.w.id, ids...)
 }
 
 // namesChannel reports whether the question itself names the channel.

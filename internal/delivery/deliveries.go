@@ -170,7 +170,7 @@ func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*f
 // its own person, and only if the token may answer.
 func mayReadContent(r store.Reader, c fermata.Caller, d *fermata.Delivery) (bool, error) {
 	if c.Kind == fermata.ActorHuman && c.MemberID != "" && d.MemberID == c.MemberID {
-		return c.Has(fermata.ScopeAnswer), nil
+		return c.HasScope(fermata.ScopeAnswer), nil
 	}
 	if c.TokenID != "" {
 		return false, nil

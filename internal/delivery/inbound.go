@@ -16,8 +16,8 @@ import (
 // maxInboundIDLength is the longest id of a remote system that is stored as it is; a longer one is hashed.
 const maxInboundIDLength = 300
 
-// hear implements [notice.InboundHandler] for the channel.
-func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+// handleInbound implements [notice.InboundHandler] for the channel.
+func (ch *openChannel) handleInbound(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	id := in.ID
 	if isReadOnly(in) {
 		// A person who only looks has not answered yet, so a later message with this id may count.
@@ -26,44 +26,44 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 	if len(id) > maxInboundIDLength {
 		id = fermata.HashSecret(id)
 	}
-	info := l.info()
-	r := l.w.s.db.Reader(ctx, l.w.id)
-	in.Text = l.withoutBearers(ctx, r, in)
+	info := ch.info()
+	r := ch.w.s.db.Reader(ctx, ch.w.id)
+	in.Text = ch.withoutBearers(ctx, r, in)
 	if id != "" {
 		before, err := r.InboundVerdict(info.ID, id)
 		if err != nil {
 			return notice.Verdict{}, err
 		}
 		if before != nil {
-			return l.repeatVerdict(r, info, in, before)
+			return ch.repeatVerdict(r, info, in, before)
 		}
 	}
 	if in.RemoteEvent != nil {
-		return l.recordReportedEvent(ctx, id, in.RemoteEvent)
+		return ch.recordReportedEvent(ctx, id, in.RemoteEvent)
 	}
-	v, err := l.takeAnswer(ctx, r, info, in)
+	v, err := ch.takeAnswer(ctx, r, info, in)
 	if err != nil || id == "" {
 		return v, err
 	}
 	// The answer is written before its verdict. If the process dies in between and the message arrives again, the
 	// answer counts as a repetition.
-	return v, l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	return v, ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		stored := storedVerdict{Counted: v.Counted, Code: v.Code, Words: v.Words}
 		if v.Question != nil {
 			stored.Question = v.Question.ID
 		}
-		tx.RememberInbound(info.ID, id, mustJSON(stored))
+		tx.SaveInboundVerdict(info.ID, id, mustJSON(stored))
 		return nil
 	})
 }
 
 // withoutBearers returns the text of a reply without the links and secrets with which anybody could answer in the
 // person's name. A reply may quote the message, with its link and its reply address.
-func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
+func (ch *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
 	d := &fermata.Delivery{ID: in.Delivery}
 	if in.Reply != "" {
 		// An invalid secret is refused later, when findQuestion looks up the question.
-		if found, err := l.deliveryByReply(ctx, r, in.Reply); err == nil {
+		if found, err := ch.deliveryByReply(ctx, r, in.Reply); err == nil {
 			d = found
 		}
 	}
@@ -84,7 +84,7 @@ type storedVerdict struct {
 }
 
 // repeatVerdict returns the stored verdict again, unless the question has become hidden from the person.
-func (l *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
+func (ch *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
 	var stored storedVerdict
 	if err := json.Unmarshal(before, &stored); err != nil {
 		return notice.Verdict{}, err
@@ -93,57 +93,57 @@ func (l *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *no
 	if stored.Question == "" {
 		return v, nil
 	}
-	m, err := l.findMember(r, info, in)
+	m, err := ch.findMember(r, info, in)
 	if err != nil {
-		return l.refusedVerdict(nil, nil, err)
+		return ch.refusedVerdict(nil, nil, err)
 	}
 	q, err := readerFor(r, m).Question(stored.Question)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return l.refusedVerdict(nil, nil, errUnknownQuestion())
+		return ch.refusedVerdict(nil, nil, unknownQuestionError())
 	}
 	if err != nil {
 		return v, err
 	}
-	v.Question, _ = publicQuestion(q, l.kind.Public)
+	v.Question, _ = publicQuestion(q, ch.kind.Public)
 	return v, nil
 }
 
 // takeAnswer finds the question, the member and the answer, and applies the answer.
-func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
+func (ch *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
 	if in.From.DenialReason != "" {
 		// The reply is the same whether or not the person is a member, so it does not reveal this.
-		return l.refusedVerdict(nil, nil, l.deniedError(ctx, r, in))
+		return ch.refusedVerdict(nil, nil, ch.deniedError(ctx, r, in))
 	}
-	m, err := l.findMember(r, info, in)
+	m, err := ch.findMember(r, info, in)
 	if err != nil {
-		return l.refusedVerdict(nil, nil, err)
+		return ch.refusedVerdict(nil, nil, err)
 	}
 	r = readerFor(r, m)
-	q, d, err := l.findQuestion(ctx, r, in)
+	q, d, err := ch.findQuestion(ctx, r, in)
 	if err != nil {
-		return l.refusedVerdict(nil, nil, err)
+		return ch.refusedVerdict(nil, nil, err)
 	}
-	c := memberCaller(l.w.id, m, l.assurance())
-	if err := l.checkMayAnswer(ctx, q, d, m, c); err != nil {
-		return l.refusedVerdict(q, &c, err)
+	c := memberCaller(ch.w.id, m, ch.assurance())
+	if err := ch.checkMayAnswer(ctx, q, d, m, c); err != nil {
+		return ch.refusedVerdict(q, &c, err)
 	}
 	a, err := answerOf(q, in)
 	if isReadOnly(in) {
-		return l.readOnlyVerdict(q, err), nil
+		return ch.readOnlyVerdict(q, err), nil
 	}
 	if err != nil {
-		return l.refusedVerdict(q, &c, err)
+		return ch.refusedVerdict(q, &c, err)
 	}
 	a.Channel = info.Kind
-	if err := l.checkActionShown(r, info, q, d, m, in, &a); err != nil {
-		return l.refusedVerdict(q, &c, err)
+	if err := ch.checkActionShown(r, info, q, d, m, in, &a); err != nil {
+		return ch.refusedVerdict(q, &c, err)
 	}
 	before := q
-	q, err = l.w.s.e.Answer(ctx, c, q.ID, a)
+	q, err = ch.w.s.e.Answer(ctx, c, q.ID, a)
 	if err != nil {
-		return l.refusedVerdict(before, &c, err)
+		return ch.refusedVerdict(before, &c, err)
 	}
-	return l.acceptedVerdict(q, m), nil
+	return ch.acceptedVerdict(q, m), nil
 }
 
 // readerFor returns a reader that finds only the projects that the member may see. For the member, a question of a
@@ -154,7 +154,7 @@ func readerFor(r store.Reader, m *fermata.Member) store.Reader {
 
 // findMember returns the member with the identity. It uses the identities that an admin set, or a mail address that the
 // remote system has verified.
-func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
+func (ch *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
 	from := in.From
 	kind := from.Kind
 	if kind == "" {
@@ -184,15 +184,15 @@ func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notic
 
 // deniedError returns an error that says why the remote system does not let a person decide there, and what the person
 // can do instead. It contains the address of the question only if the person has the question's message.
-func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
+func (ch *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
 	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.DenialReason)
 	hints := []string{}
 	if in.From.Remedy != "" {
 		hints = append(hints, in.From.Remedy)
 	}
 	if in.Reply != "" || in.Delivery != "" {
-		if q, _, err := l.findQuestion(ctx, r, in); err == nil {
-			hints = append(hints, "open the question and answer there: "+l.w.s.PublicURL+"/q/"+q.ID)
+		if q, _, err := ch.findQuestion(ctx, r, in); err == nil {
+			hints = append(hints, "open the question and answer there: "+ch.w.s.PublicURL+"/q/"+q.ID)
 		}
 	}
 	if len(hints) == 0 {
@@ -201,16 +201,16 @@ func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notic
 	return e.WithHint("%s", strings.Join(hints, ", or "))
 }
 
-// errUnknownQuestion returns the error for a person who may not see the question, or whose message names no question.
-func errUnknownQuestion() error {
+// unknownQuestionError returns the error for a person who may not see the question, or whose message names no question.
+func unknownQuestionError() error {
 	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
 		WithHint("answer in reply to the message with the question, or name its id")
 }
 
 // findQuestion finds the question of an answer: by the secret of the message, by the delivery, or by the question's
 // id.
-func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
-	d, err := l.findDelivery(ctx, r, in)
+func (ch *openChannel) findQuestion(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
+	d, err := ch.findDelivery(ctx, r, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,51 +219,51 @@ func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *noti
 		questionID = d.QuestionID
 	}
 	if questionID == "" {
-		return nil, nil, errUnknownQuestion()
+		return nil, nil, unknownQuestionError()
 	}
 	id, err := r.FindID("question", "questions", fermata.PrefixQuestion, questionID)
 	if err == nil {
 		var q *fermata.Question
 		if q, err = r.Question(id); err == nil {
 			if d != nil && d.QuestionID != q.ID {
-				return nil, nil, errUnknownQuestion()
+				return nil, nil, unknownQuestionError()
 			}
 			return q, d, nil
 		}
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil, nil, errUnknownQuestion()
+		return nil, nil, unknownQuestionError()
 	}
 	return nil, nil, err
 }
 
 // findDelivery returns the delivery that the message answers. It finds the delivery by the reply secret, or by the id.
 // If the message has neither, it returns nil.
-func (l *openChannel) findDelivery(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
+func (ch *openChannel) findDelivery(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
 	switch {
 	case in.Reply != "":
-		d, err = l.deliveryByReply(ctx, r, in.Reply)
+		d, err = ch.deliveryByReply(ctx, r, in.Reply)
 	case in.Delivery != "":
 		d, err = r.Delivery(in.Delivery)
 	default:
 		return nil, nil
 	}
-	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && (d.ChannelID != l.info().ID || d.QuestionID == "") {
-		return nil, errUnknownQuestion()
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && (d.ChannelID != ch.info().ID || d.QuestionID == "") {
+		return nil, unknownQuestionError()
 	}
 	return d, err
 }
 
 // checkMayAnswer refuses an answer by a person who is not the recipient of the message, or who may not answer.
-func (l *openChannel) checkMayAnswer(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
+func (ch *openChannel) checkMayAnswer(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
 	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
 		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
-			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
+			WithHint("answer in reply to your own message, or at %s", ch.w.s.PublicURL+"/q/"+q.ID)
 	}
 	if err := q.CheckMayDecide(c); err != nil {
 		return err
 	}
-	return l.checkLink(ctx, m, q)
+	return ch.checkLink(ctx, m, q)
 }
 
 // answerOf returns the answer that the person gave.
@@ -276,7 +276,7 @@ func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 
 // checkActionShown makes sure that a person who approves was shown the action over this channel. If the person only
 // typed the question's id, nothing proves that the person saw the action.
-func (l *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
+func (ch *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
 	if q.Type != fermata.Approval {
 		a.ActionHash = ""
 		return nil
@@ -290,7 +290,7 @@ func (l *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *
 		// The channel vouches that it showed this action, by naming its hash.
 		return nil
 	}
-	_, isComplete := publicQuestion(q, l.kind.Public)
+	_, isComplete := publicQuestion(q, ch.kind.Public)
 	wasShown := d != nil && hasOfferedDecision(d, isComplete)
 	if !wasShown {
 		all, err := r.DeliveriesOf([]string{q.ID})
@@ -303,7 +303,7 @@ func (l *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *
 	}
 	if !wasShown {
 		return fermata.Errorf(fermata.CodeNotEligible, "what is to be approved was not shown to you here").
-			WithHint("look at it and answer at %s", l.w.s.PublicURL+"/q/"+q.ID)
+			WithHint("look at it and answer at %s", ch.w.s.PublicURL+"/q/"+q.ID)
 	}
 	a.ActionHash = q.ActionHash
 	return nil
@@ -316,9 +316,9 @@ func hasOfferedDecision(d *fermata.Delivery, isComplete bool) bool {
 }
 
 // readOnlyVerdict returns the question for a person who may answer it and has not answered yet.
-func (l *openChannel) readOnlyVerdict(q *fermata.Question, answerErr error) notice.Verdict {
+func (ch *openChannel) readOnlyVerdict(q *fermata.Question, answerErr error) notice.Verdict {
 	v := notice.Verdict{}
-	v.Question, _ = publicQuestion(q, l.kind.Public)
+	v.Question, _ = publicQuestion(q, ch.kind.Public)
 	var e *fermata.Error
 	switch {
 	case q.Status != fermata.Pending:
@@ -332,8 +332,8 @@ func (l *openChannel) readOnlyVerdict(q *fermata.Question, answerErr error) noti
 }
 
 // acceptedVerdict returns the verdict on an answer that was accepted.
-func (l *openChannel) acceptedVerdict(q *fermata.Question, m *fermata.Member) notice.Verdict {
-	shown, _ := publicQuestion(q, l.kind.Public)
+func (ch *openChannel) acceptedVerdict(q *fermata.Question, m *fermata.Member) notice.Verdict {
+	shown, _ := publicQuestion(q, ch.kind.Public)
 	v := notice.Verdict{Counted: true, Question: shown}
 	switch {
 	case q.Status == fermata.Pending && q.Approvals != nil && q.Approvals.Required > 1:
@@ -364,7 +364,7 @@ func nameOf(m *fermata.Member) string {
 
 // refusedVerdict returns the verdict on an answer that does not count. If a temporary failure leaves this open, it
 // returns the error, so that the channel delivers the answer again.
-func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
+func (ch *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
 	var e *fermata.Error
 	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
 		return notice.Verdict{}, err
@@ -374,7 +374,7 @@ func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err
 		q = e.Question
 	}
 	if q != nil && c != nil && c.RoleIn(q.Project) != "" {
-		v.Question, _ = publicQuestion(q, l.kind.Public)
+		v.Question, _ = publicQuestion(q, ch.kind.Public)
 	}
 	switch {
 	case e.Code == fermata.CodeQuestionClosed && v.Question != nil && v.Question.Resolution != nil:

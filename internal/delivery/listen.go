@@ -18,10 +18,10 @@ const (
 
 // listen fetches incoming messages of the channel until ctx ends, while no
 // other process does this.
-func (l *openChannel) listen(ctx context.Context, listener Listener) {
-	log := l.w.s.Log.With("channel", l.info().Name)
+func (ch *openChannel) listen(ctx context.Context, listener Listener) {
+	log := ch.w.s.Log.With("channel", ch.info().Name)
 	for ctx.Err() == nil {
-		isListener, err := l.takeListenLease(ctx)
+		isListener, err := ch.takeListenLease(ctx)
 		if err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "take the lease of a channel", "error", err)
 		}
@@ -29,31 +29,31 @@ func (l *openChannel) listen(ctx context.Context, listener Listener) {
 			sleep(ctx, renewLeaseInterval)
 			continue
 		}
-		if err := l.listenWithLease(ctx, listener); err != nil && ctx.Err() == nil {
+		if err := ch.listenWithLease(ctx, listener); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "listening to a channel broke off", "error", err)
 			sleep(ctx, listenRetryDelay)
 		}
 	}
-	l.stopListening(ctx)
+	ch.stopListening(ctx)
 }
 
 // takeListenLease takes or renews the lease, and reports whether this process has it.
-func (l *openChannel) takeListenLease(ctx context.Context) (bool, error) {
+func (ch *openChannel) takeListenLease(ctx context.Context) (bool, error) {
 	isListener := false
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		var err error
-		isListener, err = tx.ListenAs(l.info().ID, l.w.s.process, tx.Now().Add(listenLease))
+		isListener, err = tx.TakeListenLease(ch.info().ID, ch.w.s.process, tx.Now().Add(listenLease))
 		return err
 	})
 	return isListener, err
 }
 
 // listenWithLease listens while the lease is renewed.
-func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) error {
+func (ch *openChannel) listenWithLease(ctx context.Context, listener Listener) error {
 	listenCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- listener.Listen(listenCtx, l.hear) }()
+	go func() { ended <- listener.Listen(listenCtx, ch.handleInbound) }()
 	tick := time.NewTicker(renewLeaseInterval)
 	defer tick.Stop()
 	for {
@@ -62,7 +62,7 @@ func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) er
 			return err
 		case <-tick.C:
 		}
-		if isListener, err := l.takeListenLease(ctx); err != nil || !isListener {
+		if isListener, err := ch.takeListenLease(ctx); err != nil || !isListener {
 			cancel()
 			return errors.Join(err, <-ended)
 		}
@@ -70,14 +70,14 @@ func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) er
 }
 
 // stopListening gives up the lease, so that another process can listen at once.
-func (l *openChannel) stopListening(ctx context.Context) {
+func (ch *openChannel) stopListening(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenRetryDelay)
 	defer cancel()
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
-		tx.StopListening(l.info().ID, l.w.s.process)
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
+		tx.EndListenLease(ch.info().ID, ch.w.s.process)
 		return nil
 	})
 	if err != nil {
-		l.w.s.Log.WarnContext(ctx, "give the lease of a channel back", "error", err)
+		ch.w.s.Log.WarnContext(ctx, "give the lease of a channel back", "error", err)
 	}
 }

@@ -15,7 +15,7 @@ type outcome struct {
 	until  time.Time
 	// receipt and shown are of a message that the channel took.
 	receipt notice.Receipt
-	shown   shown
+	shown   shownState
 	// err says why the attempt failed. mayHaveArrived reports whether the message may have arrived anyway.
 	err            error
 	mayHaveArrived bool

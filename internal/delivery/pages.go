@@ -17,8 +17,8 @@ const (
 	pageShareLifetime = 40 * time.Second
 )
 
-// pages counts the open pages of members at this process.
-type pages struct {
+// openPages counts the open openPages of members at this process.
+type openPages struct {
 	mu sync.Mutex
 	// open is the number of open pages, by workspace and member.
 	open map[string]map[string]int
@@ -32,8 +32,8 @@ type remotePages struct {
 	until   time.Time
 }
 
-func newPages() *pages {
-	return &pages{open: map[string]map[string]int{}, remote: map[string]remotePages{}}
+func newOpenPages() *openPages {
+	return &openPages{open: map[string]map[string]int{}, remote: map[string]remotePages{}}
 }
 
 // TrackPage records that a member has a page open. The caller must call closed
@@ -43,7 +43,7 @@ func (s *Service) TrackPage(workspace, memberID string) (closed func()) {
 	return sync.OnceFunc(func() { s.pages.add(workspace, memberID, -1) })
 }
 
-func (p *pages) add(workspace, memberID string, n int) {
+func (p *openPages) add(workspace, memberID string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	members := p.open[workspace]
@@ -60,7 +60,7 @@ func (p *pages) add(workspace, memberID string, n int) {
 }
 
 // localMembers lists the members with a page open at this process, by workspace.
-func (p *pages) localMembers() map[string][]string {
+func (p *openPages) localMembers() map[string][]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string][]string{}
@@ -70,8 +70,8 @@ func (p *pages) localMembers() map[string][]string {
 	return all
 }
 
-// hasPage reports whether one of the members has a page open at any process.
-func (s *Service) hasPage(ctx context.Context, workspace string, members ...string) (bool, error) {
+// hasOpenPage reports whether one of the members has a page open at any process.
+func (s *Service) hasOpenPage(ctx context.Context, workspace string, members ...string) (bool, error) {
 	s.pages.mu.Lock()
 	for _, m := range members {
 		if s.pages.open[workspace][m] > 0 {

@@ -19,7 +19,7 @@ type people struct {
 }
 
 // loadPeople returns the cached people, or reads them. An event that changes
-// people clears the cache; for events of other processes, see forgetIfBehind.
+// people clears the cache; for events of other processes, see hasUnseenChange.
 func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	w.mu.Lock()
 	p, generation := w.people, w.peopleGeneration
@@ -50,10 +50,10 @@ var peopleEventTypes = []string{
 	string(fermata.EventIdentityChanged), string(fermata.EventDeviceAdded), string(fermata.EventDeviceRemoved),
 }
 
-// forgetIfBehind reports whether an event up to seq changed the people and this
-// process has not seen it yet. If so, it forgets the known people, because a
-// person who was added would be missing from the plan.
-func (w *workspace) forgetIfBehind(r store.Reader, seq int64) (bool, error) {
+// hasUnseenChange reports whether an event up to seq changed the people after
+// this process read them. A plan that uses the known people would then miss a
+// person who was added.
+func (w *workspace) hasUnseenChange(r store.Reader, seq int64) (bool, error) {
 	w.mu.Lock()
 	p, at := w.people, w.peopleAt
 	w.mu.Unlock()
@@ -61,12 +61,8 @@ func (w *workspace) forgetIfBehind(r store.Reader, seq int64) (bool, error) {
 		return false, nil
 	}
 	changes, err := r.Events(store.EventFilter{After: at, Before: seq + 1, Types: peopleEventTypes, Limit: 1})
-	if err != nil {
-		return false, err
-	}
-	if len(changes) > 0 {
-		w.forget(true)
-		return true, nil
+	if err != nil || len(changes) > 0 {
+		return len(changes) > 0, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,8 +183,8 @@ type address struct{ member, device string }
 // questionAddresses lists the addresses of a message about the question over a
 // channel. They are those that the asker names for this channel, otherwise
 // those of the members.
-func (p *people) questionAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
-	info := l.info()
+func (p *people) questionAddresses(q *fermata.Question, ch *openChannel, members []*fermata.Member) []address {
+	info := ch.info()
 	switch {
 	case info.Kind == fermata.KindEmail:
 		if to := q.MailAddresses(info.Name); len(to) > 0 {
@@ -196,10 +192,10 @@ func (p *people) questionAddresses(q *fermata.Question, l *openChannel, members 
 				return !slices.ContainsFunc(to, func(address string) bool { return strings.EqualFold(address, m.Email) })
 			})
 		}
-	case l.kind.Audience == ToPeopleOrPlace && q.WantedPlace(info.Name, info.Kind) != "":
+	case ch.kind.Audience == ToPeopleOrPlace && q.WantedPlace(info.Name, info.Kind) != "":
 		return []address{{}}
 	}
-	return p.addresses(l.kind, members)
+	return p.addresses(ch.kind, members)
 }
 
 // addresses lists the addresses of a message to the members over a channel. It

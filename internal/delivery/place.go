@@ -12,7 +12,7 @@ import (
 // for this, because the message could not reach its person. Several such people
 // share one message: its unique key names no person, so only the first of these
 // messages is stored.
-func (l *openChannel) planForPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+func (ch *openChannel) planForPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	if o.kind != outcomeMoved {
 		return
 	}

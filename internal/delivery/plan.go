@@ -46,8 +46,11 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if plan.Seq >= head.Seq {
 		return false, nil
 	}
-	if behind, err := w.forgetIfBehind(r, head.Seq); err != nil || behind {
-		return behind, err
+	if unseen, err := w.hasUnseenChange(r, head.Seq); err != nil {
+		return false, err
+	} else if unseen {
+		w.forget(true)
+		return true, nil
 	}
 	from := max(plan.Seq, w.scannedSeq)
 	if from >= head.Seq {
@@ -202,16 +205,16 @@ func (b *batch) isOutdated(tx *store.Tx) (bool, error) {
 		return false, err
 	}
 	known := map[string]fermata.Channel{}
-	for _, l := range b.channels {
-		info := l.info()
+	for _, ch := range b.channels {
+		info := ch.info()
 		known[info.ID] = info
 	}
 	for _, row := range rows {
 		if !row.Enabled {
 			continue
 		}
-		l, ok := known[row.ID]
-		if !ok || !sameChannel(&l, row) {
+		ch, ok := known[row.ID]
+		if !ok || !sameChannel(&ch, row) {
 			return true, nil
 		}
 		delete(known, row.ID)
@@ -245,7 +248,7 @@ func (w *workspace) advanceCursor(ctx context.Context, from, to int64, b *batch)
 }
 
 func (w *workspace) wakeSenders() {
-	for _, l := range w.sortedChannels() {
-		l.wake()
+	for _, ch := range w.sortedChannels() {
+		ch.wake()
 	}
 }

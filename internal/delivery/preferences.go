@@ -77,7 +77,7 @@ func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member s
 // their own.
 func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.Identity, error) {
 	r := s.db.Reader(ctx, c.WorkspaceID)
-	if c.Has(fermata.ScopeAdmin) {
+	if c.HasScope(fermata.ScopeAdmin) {
 		return r.Identities()
 	}
 	if err := c.CheckPermission(fermata.ToReadOwn, c.OwnResource()); err != nil {

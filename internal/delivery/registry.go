@@ -67,18 +67,18 @@ type openChannel struct {
 	backoffUntil time.Time
 }
 
-func (l *openChannel) wake() {
+func (ch *openChannel) wake() {
 	select {
-	case l.wakeup <- struct{}{}:
+	case ch.wakeup <- struct{}{}:
 	default:
 	}
 }
 
 // info returns the row of the channel as it was last read.
-func (l *openChannel) info() fermata.Channel {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return *l.row
+func (ch *openChannel) info() fermata.Channel {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return *ch.row
 }
 
 // reload opens new channels, closes removed ones, and reopens those whose name or settings changed.
@@ -114,9 +114,9 @@ func (w *workspace) reload(ctx context.Context) error {
 		}
 		w.channels[row.ID] = w.open(row) //nolint:contextcheck // a channel lives as long as the service, not as this call
 	}
-	for id, l := range w.channels {
+	for id, ch := range w.channels {
 		if !enabled[id] {
-			l.stop()
+			ch.stop()
 			delete(w.channels, id)
 		}
 	}
@@ -130,25 +130,25 @@ func sameChannel(a, b *fermata.Channel) bool {
 
 // open opens a channel, and starts its sender and its listener.
 func (w *workspace) open(row *fermata.Channel) *openChannel {
-	l := &openChannel{w: w, row: row, wakeup: make(chan struct{}, 1), stop: func() {}}
-	l.kind, l.channel, l.openErr = w.s.makeChannel(w.id, row)
-	if l.openErr != nil {
-		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.openErr)
+	ch := &openChannel{w: w, row: row, wakeup: make(chan struct{}, 1), stop: func() {}}
+	ch.kind, ch.channel, ch.openErr = w.s.makeChannel(w.id, row)
+	if ch.openErr != nil {
+		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", ch.openErr)
 	}
-	if receiver, ok := l.channel.(Receiver); ok {
-		l.handler = receiver.Handler(l.hear)
+	if receiver, ok := ch.channel.(Receiver); ok {
+		ch.handler = receiver.Handler(ch.handleInbound)
 	}
 	run := w.s.currentRun()
 	if run == nil {
-		return l
+		return ch
 	}
 	ctx, cancel := context.WithCancel(run.ctx)
-	l.stop = cancel
-	run.parts.Go(func() { l.send(ctx) })
-	if listener, ok := l.channel.(Listener); ok {
-		run.parts.Go(func() { l.listen(ctx, listener) })
+	ch.stop = cancel
+	run.parts.Go(func() { ch.send(ctx) })
+	if listener, ok := ch.channel.(Listener); ok {
+		run.parts.Go(func() { ch.listen(ctx, listener) })
 	}
-	return l
+	return ch
 }
 
 func (s *Service) currentRun() *serviceRun {
@@ -221,8 +221,8 @@ func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
 func (w *workspace) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, l := range w.channels {
-		l.stop()
+	for id, ch := range w.channels {
+		ch.stop()
 		delete(w.channels, id)
 	}
 	w.changed = true
@@ -233,8 +233,8 @@ func (w *workspace) close() {
 func (w *workspace) isActive() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, l := range w.channels {
-		if l.kind.Name != fermata.KindPush {
+	for _, ch := range w.channels {
+		if ch.kind.Name != fermata.KindPush {
 			return true
 		}
 	}
@@ -246,8 +246,8 @@ func (w *workspace) sortedChannels() []*openChannel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []*openChannel
-	for _, l := range w.channels {
-		all = append(all, l)
+	for _, ch := range w.channels {
+		all = append(all, ch)
 	}
 	slices.SortFunc(all, func(a, b *openChannel) int {
 		if a.row.Name < b.row.Name {
@@ -269,13 +269,13 @@ func (w *workspace) channelByID(id string) *openChannel {
 // all channels of this kind.
 func channelsNamed(channels []*openChannel, name string) []*openChannel {
 	var found []*openChannel
-	for _, l := range channels {
-		info := l.info()
+	for _, ch := range channels {
+		info := ch.info()
 		if info.Name == name {
-			return []*openChannel{l}
+			return []*openChannel{ch}
 		}
 		if info.Kind == name {
-			found = append(found, l)
+			found = append(found, ch)
 		}
 	}
 	return found
@@ -285,9 +285,9 @@ func channelsNamed(channels []*openChannel, name string) []*openChannel {
 // channel has none, it returns a [fermata.CodeNotFound].
 func (s *Service) Handler(workspace, name string) (http.Handler, error) {
 	w := s.workspace(workspace)
-	for _, l := range w.sortedChannels() {
-		if l.info().Name == name && l.handler != nil {
-			return l.handler, nil
+	for _, ch := range w.sortedChannels() {
+		if ch.info().Name == name && ch.handler != nil {
+			return ch.handler, nil
 		}
 	}
 	return nil, fermata.NotFound("channel that takes requests", name)

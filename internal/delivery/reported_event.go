@@ -10,18 +10,18 @@ import (
 
 // recordReportedEvent adds an event for a fact that a remote system reported. Its
 // id is stored in the same transaction, so that a repeated report counts once.
-func (l *openChannel) recordReportedEvent(ctx context.Context, id string, h *notice.RemoteEvent) (notice.Verdict, error) {
+func (ch *openChannel) recordReportedEvent(ctx context.Context, id string, h *notice.RemoteEvent) (notice.Verdict, error) {
 	if id == "" {
 		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "what happened has no id, so it could count twice")
 	}
 	v := storedVerdict{Counted: true, Words: "It is on record."}
-	channel := l.info().ID
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	channel := ch.info().ID
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		before, err := tx.InboundVerdict(channel, id)
 		if err != nil || before != nil {
 			return err
 		}
-		tx.RememberInbound(channel, id, mustJSON(v))
+		tx.SaveInboundVerdict(channel, id, mustJSON(v))
 		by, err := actorOf(tx, h.By)
 		if err != nil {
 			return err

@@ -37,24 +37,24 @@ func (s *Service) loadOrCreateKey(ctx context.Context, workspace, name string) (
 }
 
 // replySecret returns the secret that an answer to the message carries.
-func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
-	key, err := l.w.s.loadOrCreateKey(ctx, l.w.id, replyKeyName)
+func (ch *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
+	key, err := ch.w.s.loadOrCreateKey(ctx, ch.w.id, replyKeyName)
 	if err != nil {
 		return "", err
 	}
-	generation, err := l.replyGeneration(r, d)
+	generation, err := ch.replyGeneration(r, d)
 	if err != nil {
 		return "", err
 	}
 	id := strings.TrimPrefix(d.ID, fermata.PrefixDelivery+"_")
-	return id + signature(key, l.w.id, id, generation), nil
+	return id + signature(key, ch.w.id, id, generation), nil
 }
 
 // replyGeneration returns how many times the links of a message's recipient were revoked. Secrets of earlier
 // generations are refused. A channel that always vouches for people does not identify them by the secret, so its
 // secrets stay valid.
-func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
-	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
+func (ch *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
+	if _, mayNotVouch := ch.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
 		return 0, nil
 	}
 	return r.AnswerLinkGeneration(d.MemberID)
@@ -72,29 +72,29 @@ func signature(key []byte, workspace, id string, generation int64) string {
 }
 
 // deliveryByReply returns the delivery to which the secret belongs.
-func (l *openChannel) deliveryByReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
-	key, err := l.w.s.loadOrCreateKey(ctx, l.w.id, replyKeyName)
+func (ch *openChannel) deliveryByReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
+	key, err := ch.w.s.loadOrCreateKey(ctx, ch.w.id, replyKeyName)
 	if err != nil {
 		return nil, err
 	}
 	secret = strings.ToLower(secret)
 	cut := len(secret) - replySignatureLength
 	if cut < 1 {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	d, err := r.Delivery(fermata.PrefixDelivery + "_" + secret[:cut])
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	if err != nil {
 		return nil, err
 	}
-	generation, err := l.replyGeneration(r, d)
+	generation, err := ch.replyGeneration(r, d)
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) {
-		return nil, errUnknownQuestion()
+	if !hmac.Equal([]byte(signature(key, ch.w.id, secret[:cut], generation)), []byte(secret[cut:])) {
+		return nil, unknownQuestionError()
 	}
 	return d, nil
 }

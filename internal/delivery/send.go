@@ -25,24 +25,24 @@ const (
 )
 
 // send claims and sends the due deliveries of the channel until ctx ends.
-func (l *openChannel) send(ctx context.Context) {
+func (ch *openChannel) send(ctx context.Context) {
 	done := make(chan struct{}, maxConcurrentSends)
-	defer l.awaitSends(done)
+	defer ch.awaitSends(done)
 	for {
-		wait, err := l.startDue(ctx, done)
+		wait, err := ch.startDue(ctx, done)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			l.w.s.Log.ErrorContext(ctx, "claim deliveries", "channel", l.info().Name, "error", err)
+			ch.w.s.Log.ErrorContext(ctx, "claim deliveries", "channel", ch.info().Name, "error", err)
 			wait = errorRetryDelay
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-l.wakeup:
+		case <-ch.wakeup:
 		case <-done:
-			l.freeSlot()
+			ch.freeSlot()
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -50,68 +50,68 @@ func (l *openChannel) send(ctx context.Context) {
 }
 
 // awaitSends waits until the messages under way have ended.
-func (l *openChannel) awaitSends(done <-chan struct{}) {
+func (ch *openChannel) awaitSends(done <-chan struct{}) {
 	for {
-		l.mu.Lock()
-		inFlight := l.inFlight
-		l.mu.Unlock()
+		ch.mu.Lock()
+		inFlight := ch.inFlight
+		ch.mu.Unlock()
 		if inFlight == 0 {
 			return
 		}
 		<-done
-		l.freeSlot()
+		ch.freeSlot()
 	}
 }
 
-func (l *openChannel) freeSlot() {
-	l.mu.Lock()
-	l.inFlight--
-	l.mu.Unlock()
+func (ch *openChannel) freeSlot() {
+	ch.mu.Lock()
+	ch.inFlight--
+	ch.mu.Unlock()
 }
 
 // startDue starts as many deliveries as there are free slots, and returns how long
 // to wait before the next round.
-func (l *openChannel) startDue(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
-	l.mu.Lock()
-	free, pause := maxConcurrentSends-l.inFlight, time.Until(l.backoffUntil)
-	id := l.row.ID
-	l.mu.Unlock()
+func (ch *openChannel) startDue(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
+	ch.mu.Lock()
+	free, pause := maxConcurrentSends-ch.inFlight, time.Until(ch.backoffUntil)
+	id := ch.row.ID
+	ch.mu.Unlock()
 	if pause > 0 {
 		return pause, nil
 	}
 	if free == 0 {
 		return rescanInterval, nil
 	}
-	now, err := l.w.s.db.Now(ctx)
+	now, err := ch.w.s.db.Now(ctx)
 	if err != nil {
 		return 0, err
 	}
-	due, err := l.w.s.db.DueDeliveries(ctx, id, now, free)
+	due, err := ch.w.s.db.DueDeliveries(ctx, id, now, free)
 	if err != nil {
 		return 0, err
 	}
 	if len(due) == 0 {
-		return l.timeToNext(ctx, id, now)
+		return ch.timeToNext(ctx, id, now)
 	}
-	claims, err := l.claim(ctx, due)
+	claims, err := ch.claim(ctx, due)
 	if err != nil {
 		return 0, err
 	}
 	for _, c := range claims {
-		l.mu.Lock()
-		l.inFlight++
-		l.mu.Unlock()
+		ch.mu.Lock()
+		ch.inFlight++
+		ch.mu.Unlock()
 		go func() {
 			defer func() { done <- struct{}{} }()
-			l.deliver(ctx, c)
+			ch.deliver(ctx, c)
 		}()
 	}
 	return 0, nil
 }
 
 // timeToNext returns how long to wait until the next delivery is due, at most rescanInterval.
-func (l *openChannel) timeToNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
-	next, found, err := l.w.s.db.NextDelivery(ctx, id)
+func (ch *openChannel) timeToNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
+	next, found, err := ch.w.s.db.NextDelivery(ctx, id)
 	if err != nil || !found {
 		return rescanInterval, err
 	}
@@ -120,25 +120,25 @@ func (l *openChannel) timeToNext(ctx context.Context, id string, now time.Time) 
 
 // deliver sends or updates a message, and records the outcome. A message under
 // way is completed even when the service stops.
-func (l *openChannel) deliver(ctx context.Context, c *claim) {
-	sendCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
+func (ch *openChannel) deliver(ctx context.Context, c *claim) {
+	sendCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ch.w.s.SendLimit)
 	defer cancel()
-	release := l.keepLease(sendCtx, c)
-	o := l.attempt(sendCtx, c)
+	release := ch.keepLease(sendCtx, c)
+	o := ch.attempt(sendCtx, c)
 	release()
-	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
+	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ch.w.s.SendLimit)
 	defer cancel()
-	if err := l.record(recordCtx, c, o); err != nil {
+	if err := ch.recordOutcome(recordCtx, c, o); err != nil {
 		// When the lease ends, the delivery is due again.
-		l.w.s.Log.ErrorContext(ctx, "record a delivery", "delivery", c.ID, "error", err)
+		ch.w.s.Log.ErrorContext(ctx, "record a delivery", "delivery", c.ID, "error", err)
 	}
-	l.w.s.Observe(c.Kind, o.name(c.State), c.lateness)
+	ch.w.s.Observe(c.Kind, o.name(c.State), c.lateness)
 }
 
 // attempt checks whether the message is still needed, and sends it.
-func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
-	if l.openErr != nil {
-		return failedOutcome(l.openErr)
+func (ch *openChannel) attempt(ctx context.Context, c *claim) *outcome {
+	if ch.openErr != nil {
+		return failedOutcome(ch.openErr)
 	}
 	if c.State == fermata.DeliverySent && (len(c.Ref) == 0 || c.Purpose == string(notice.Digest)) {
 		// A message that cannot be changed stays as it is. So does a digest: it
@@ -146,7 +146,7 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 		// decision.
 		return &outcome{kind: outcomeUnchanged}
 	}
-	n, shown, end, err := l.compose(ctx, c)
+	n, shown, end, err := ch.compose(ctx, c)
 	switch {
 	case err != nil:
 		return failedOutcome(err)
@@ -155,15 +155,15 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	}
 	var receipt notice.Receipt
 	if c.State == fermata.DeliverySent {
-		receipt, err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
+		receipt, err = ch.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
 	} else {
 		n.Replaces = c.Ref
-		receipt, err = l.channel.Send(ctx, n)
+		receipt, err = ch.channel.Send(ctx, n)
 	}
 	switch f := failureOf(err); {
 	case err == nil:
 		return &outcome{kind: outcomeSent, receipt: receipt, shown: shown}
-	case isUnknownRecipient(err) && l.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test:
+	case isUnknownRecipient(err) && ch.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test:
 		return &outcome{kind: outcomeMoved, reason: fermata.SkippedNoAddress}
 	case f.NeverArrived:
 		return skippedOutcome(fermata.SkippedClosed)
@@ -172,12 +172,12 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	}
 }
 
-// record writes the outcome of an attempt, unless another process has claimed
+// recordOutcome writes the outcome of an attempt, unless another process has claimed
 // the delivery meanwhile.
-func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
+func (ch *openChannel) recordOutcome(ctx context.Context, c *claim, o *outcome) error {
 	var recorded *fermata.Delivery
 	var channelRow *fermata.Channel
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		recorded, channelRow = nil, nil
 		rows, err := tx.DeliveriesByID([]string{c.ID})
 		if err != nil || len(rows) == 0 {
@@ -187,53 +187,53 @@ func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 		if !c.isHolderOf(d) {
 			return nil
 		}
-		l.apply(tx, d, o)
+		ch.applyOutcome(tx, d, o)
 		tx.SaveDelivery(d)
 		recorded = d
-		if err := l.recordDigestOthers(tx, c, d, o); err != nil {
+		if err := ch.recordDigestOthers(tx, c, d, o); err != nil {
 			return err
 		}
-		channelRow, err = l.recordChannel(tx, d, o)
+		channelRow, err = ch.recordChannel(tx, d, o)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	l.applyToSender(recorded, o)
-	l.updateStatus(channelRow)
+	ch.applyToSender(recorded, o)
+	ch.updateStatus(channelRow)
 	return nil
 }
 
 // applyToSender wakes or pauses the sender after an outcome was recorded.
-func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
+func (ch *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 	if d != nil && (d.NextAt != nil || o.kind == outcomeMoved) {
-		l.wake()
+		ch.wake()
 	}
 	// If each question names an address of its own, a pause of one address must
 	// not stop the others.
-	if wait := retryAfter(o.err); wait > 0 && l.kind.Audience != ToAsker {
-		l.mu.Lock()
-		l.backoffUntil = time.Now().Add(min(wait, maxBackoff))
-		l.mu.Unlock()
+	if wait := retryAfter(o.err); wait > 0 && ch.kind.Audience != ToAsker {
+		ch.mu.Lock()
+		ch.backoffUntil = time.Now().Add(min(wait, maxBackoff))
+		ch.mu.Unlock()
 	}
 }
 
-// apply changes the delivery according to the outcome of the attempt.
-func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+// applyOutcome changes the delivery according to the outcome of the attempt.
+func (ch *openChannel) applyOutcome(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	now := tx.Now()
 	switch {
 	case o.kind == outcomeUnchanged:
 		d.EndLease()
 	case o.kind == outcomeSkipped, o.kind == outcomeMoved:
 		d.Skip(now, o.reason)
-		l.planForPlace(tx, d, o)
+		ch.planForPlace(tx, d, o)
 	case o.kind == outcomeDeferred:
 		d.Defer(now, o.until, o.reason)
 	case o.kind == outcomeSent:
 		recordDelivered(tx, d, o.receipt.Ref, o.shown.status, o.shown.seq)
 		d.CanDecide = o.shown.offersDecision
 		if o.receipt.Content != "" {
-			tx.SetContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
+			tx.SetDeliveryContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
 		}
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)
@@ -250,7 +250,7 @@ func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 			d.NoteMaybeSent(now)
 		}
 	}
-	if d.State == fermata.DeliveryDead && (d.Purpose != string(notice.Event) || l.kind.Audience == ToAsker) {
+	if d.State == fermata.DeliveryDead && (d.Purpose != string(notice.Event) || ch.kind.Audience == ToAsker) {
 		tx.Append(&fermata.Event{
 			Type: fermata.EventDeliveryDead, TaskID: d.TaskID, QuestionID: d.QuestionID, Actor: fermata.SystemActor,
 			Data: mustJSON(map[string]any{"delivery_id": d.ID, "channel": d.Channel, "kind": d.Kind, "member_id": d.MemberID, "error": d.LastError}),
@@ -260,7 +260,7 @@ func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 
 // recordDigestOthers writes the outcome of the other deliveries of a digest. They are
 // sent if the digest was sent, and skipped if it was not needed.
-func (l *openChannel) recordDigestOthers(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
+func (ch *openChannel) recordDigestOthers(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
 	rows, err := tx.DeliveriesByID(idsOf(c.digestOthers))
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func (l *openChannel) recordDigestOthers(tx *store.Tx, c *claim, first *fermata.
 			d.Reason = "digest " + first.ID
 		case fermata.DeliverySkipped:
 			d.Skip(tx.Now(), first.Reason)
-			l.planForPlace(tx, d, o)
+			ch.planForPlace(tx, d, o)
 		default:
 			// The others wait for the digest together with the first one.
 			d.LeasedUntil, d.NextAt = nil, first.NextAt
@@ -284,31 +284,31 @@ func (l *openChannel) recordDigestOthers(tx *store.Tx, c *claim, first *fermata.
 
 // updateStatus copies the time of the last message and the last error from the written row to the open channel. It does
 // nothing if row is nil.
-func (l *openChannel) updateStatus(row *fermata.Channel) {
+func (ch *openChannel) updateStatus(row *fermata.Channel) {
 	if row == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.row.LastSentAt, l.row.LastError = row.LastSentAt, row.LastError
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	ch.row.LastSentAt, ch.row.LastError = row.LastSentAt, row.LastError
 }
 
 // isAboutChannel reports whether an attempt shows whether the channel itself
 // works.
-func (l *openChannel) isAboutChannel(d *fermata.Delivery, o *outcome) bool {
+func (ch *openChannel) isAboutChannel(d *fermata.Delivery, o *outcome) bool {
 	if o.err != nil {
-		return l.kind.Audience != ToAsker && !isUnknownRecipient(o.err) && (!isGone(o.err) || d.DeviceID == "")
+		return ch.kind.Audience != ToAsker && !isUnknownRecipient(o.err) && (!isGone(o.err) || d.DeviceID == "")
 	}
 	return o.kind == outcomeSent
 }
 
 // recordChannel records in the channel's row whether the channel works. It
 // returns the row, or nil if there was nothing to write.
-func (l *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
-	if !l.isAboutChannel(d, o) {
+func (ch *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
+	if !ch.isAboutChannel(d, o) {
 		return nil, nil
 	}
-	works, known := o.err == nil, l.info()
+	works, known := o.err == nil, ch.info()
 	if works && known.LastError == "" && known.LastSentAt != nil && tx.Now().Sub(*known.LastSentAt) < sentRecordInterval {
 		return nil, nil
 	}

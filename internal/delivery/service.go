@@ -40,7 +40,7 @@ type Service struct {
 	e  *engine.Engine
 	// process is the name of this process among those that share the database.
 	process string
-	pages   *pages
+	pages   *openPages
 
 	mu         sync.Mutex
 	workspaces map[string]*workspace
@@ -69,7 +69,7 @@ func New(o Options) *Service {
 		o.Observe = func(string, string, time.Duration) {}
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), workspaces: map[string]*workspace{}}
+	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newOpenPages(), workspaces: map[string]*workspace{}}
 	o.Engine.OnEveryCommit(s.handleCommit)
 	o.Engine.SetUnreachedReason(s.unreachedReason)
 	return s
@@ -257,7 +257,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *Service) keepTidy(ctx context.Context) {
 	runEvery(ctx, tidyInterval, func() {
 		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-			tx.ForgetInbound(tx.Now().Add(-inboundLifetime))
+			tx.DeleteInboundVerdicts(tx.Now().Add(-inboundLifetime))
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {

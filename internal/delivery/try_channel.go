@@ -100,7 +100,7 @@ func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.C
 	}
 	addresses := p.addresses(k, []*fermata.Member{m})
 	if len(addresses) == 0 {
-		return "", noAddress(m, k)
+		return "", noAddressError(m, k)
 	}
 	id := ""
 	err = s.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
@@ -122,7 +122,7 @@ func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.C
 	return id, err
 }
 
-func noAddress(m *fermata.Member, k Kind) error {
+func noAddressError(m *fermata.Member, k Kind) error {
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot be reached over %s", m.Handle, k.Name)
 	switch k.Name {
 	case fermata.KindPush:

@@ -35,7 +35,7 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 		case fermata.AnswerLate:
 			return e.saveLateAnswer(tx, t, q, c.Actor())
 		case fermata.AnswerHeld:
-			hold(tx, q)
+			holdAnswer(tx, q)
 		case fermata.AnswerRepeats:
 		}
 		return nil
@@ -163,15 +163,15 @@ func (e *Engine) loadAndSettleIfDue(tx *store.Tx, id string) (*fermata.Question,
 // settleIfDue settles a question if its held answer or its deadline is due.
 func (e *Engine) settleIfDue(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	if q.IsReleaseDue(tx.Now()) {
-		if err := dropInvalidHeld(tx, q); err != nil {
+		if err := dropInvalidHeldAnswer(tx, q); err != nil {
 			return err
 		}
 	}
 	switch {
 	case q.IsReleaseDue(tx.Now()):
-		return e.release(tx, t, q)
+		return e.releaseAnswer(tx, t, q)
 	case q.IsOverdue(tx.Now()):
-		return e.expire(tx, t, q)
+		return e.expireQuestion(tx, t, q)
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (e *Engine) saveLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 			return err
 		}
 		t.Attempts = 0
-		if err := move(tx, t, t.ReadyState(), by); err != nil {
+		if err := moveTask(tx, t, t.ReadyState(), by); err != nil {
 			return err
 		}
 	}

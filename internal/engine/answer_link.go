@@ -140,10 +140,10 @@ func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, erro
 	if err := l.CheckSignature(token, key); err != nil {
 		return nil, err
 	}
-	return e.visit(ctx, r, l, key)
+	return e.newVisit(ctx, r, l, key)
 }
 
-func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink, key []byte) (*Visit, error) {
+func (e *Engine) newVisit(ctx context.Context, r store.Reader, l fermata.AnswerLink, key []byte) (*Visit, error) {
 	m, err := r.Member(l.MemberID)
 	if err != nil {
 		return nil, err

@@ -218,7 +218,7 @@ func derefAll[T any](pointers []*T) []T {
 // agent's confidence. With runEnds, the asking run is being finished.
 func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
-	verdict, err := judge(tx, t, q, policy)
+	verdict, err := judgeConfidence(tx, t, q, policy)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question
 	t.PendingQuestionID = q.ID
 	if q.RunID == "" || t.State != fermata.TaskInProgress {
 		// No run will report its end, so the task is suspended at once.
-		if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
+		if err := moveTask(tx, t, q.Type.AwaitingState(), by); err != nil {
 			return err
 		}
 	}
@@ -265,9 +265,9 @@ func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata
 	}
 }
 
-// judge returns the policy's decision on the agent's confidence. If people wrote something that no run was handed, the
+// judgeConfidence returns the policy's decision on the agent's confidence. If people wrote something that no run was handed, the
 // task is not set aside: a person is present, so people are asked.
-func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.ConfidenceDecision, error) {
+func judgeConfidence(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.ConfidenceDecision, error) {
 	v := policy.DecideByConfidence(q)
 	if v != fermata.SkipForPerson || t.Unread == 0 {
 		return v, nil
@@ -286,7 +286,7 @@ func (e *Engine) answerByPolicy(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 	if q.Type.Suspends() {
 		t.PendingQuestionID = q.ID
 		if q.RunID == "" || t.State != fermata.TaskInProgress {
-			if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
+			if err := moveTask(tx, t, q.Type.AwaitingState(), by); err != nil {
 				return err
 			}
 		}

@@ -61,7 +61,7 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 		f.TaskID = id
 	}
 	r := e.reader(ctx, c)
-	s, err := newSearch(r, f)
+	s, err := newAuditSearch(r, f)
 	if err != nil {
 		return page, err
 	}
@@ -80,8 +80,8 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 	return page, err
 }
 
-// search reads the events backward, one window at a time.
-type search struct {
+// auditSearch reads the events backward, one window at a time.
+type auditSearch struct {
 	filter store.EventFilter
 	// after and before bound the numbers that are still to be read. Both are
 	// exclusive.
@@ -90,12 +90,12 @@ type search struct {
 	found         []*fermata.Event
 }
 
-func newSearch(r store.Reader, f AuditFilter) (*search, error) {
+func newAuditSearch(r store.Reader, f AuditFilter) (*auditSearch, error) {
 	head, err := r.Head()
 	if err != nil {
 		return nil, err
 	}
-	s := &search{
+	s := &auditSearch{
 		filter: store.EventFilter{
 			TaskID: f.TaskID, Types: f.Types, Actor: f.Actor, Text: f.Q, From: f.From, To: f.To, Newest: true,
 		},
@@ -118,7 +118,7 @@ func newSearch(r store.Reader, f AuditFilter) (*search, error) {
 
 // run reads windows until the page is full, no event is left, or the limit of
 // the request is reached.
-func (s *search) run(r store.Reader, bounds auditBounds) error {
+func (s *auditSearch) run(r store.Reader, bounds auditBounds) error {
 	window := bounds.window
 	if s.filter.TaskID != "" {
 		// The events of a task have an index, so one query reads them all.
@@ -144,7 +144,7 @@ func (s *search) run(r store.Reader, bounds auditBounds) error {
 // searchedTo returns the instant back to which all events were read. It returns
 // nil if the page is full, because the time of the last event is then that
 // instant.
-func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
+func (s *auditSearch) searchedTo(r store.Reader) (*time.Time, error) {
 	if len(s.found) >= s.limit {
 		return nil, nil //nolint:nilnil // nil is a result here
 	}

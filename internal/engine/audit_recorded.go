@@ -49,135 +49,135 @@ func newRecordedState() recordedState {
 }
 
 // apply records what an event says.
-func (l *recordedState) apply(e *fermata.Event) {
+func (s *recordedState) apply(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventPolicyChanged:
-		l.policy = e
+		s.policy = e
 	case fermata.EventMemberAdded, fermata.EventMemberChanged:
-		l.applyMember(e, eventFacts(e))
+		s.applyMember(e, eventFacts(e))
 	case fermata.EventGroupChanged:
-		l.applyGroup(eventFacts(e))
+		s.applyGroup(eventFacts(e))
 	case fermata.EventTokenCreated:
-		l.tokens[textOf(eventFacts(e), "token_id")] = e
+		s.tokens[textOf(eventFacts(e), "token_id")] = e
 	case fermata.EventTokenRevoked:
-		l.revokedTokens[textOf(eventFacts(e), "token_id")] = true
+		s.revokedTokens[textOf(eventFacts(e), "token_id")] = true
 	case fermata.EventPasskeyAdded:
-		l.passkeys[textOf(eventFacts(e), "passkey_id")] = e
+		s.passkeys[textOf(eventFacts(e), "passkey_id")] = e
 	case fermata.EventPasskeyRemoved:
-		delete(l.passkeys, textOf(eventFacts(e), "passkey_id"))
+		delete(s.passkeys, textOf(eventFacts(e), "passkey_id"))
 	case fermata.EventIdentityChanged:
 		facts := eventFacts(e)
-		l.identities[textOf(facts, "member_id")+"/"+textOf(facts, "kind")] = e
+		s.identities[textOf(facts, "member_id")+"/"+textOf(facts, "kind")] = e
 	case fermata.EventGateRuleAdded:
-		l.rules[textOf(eventFacts(e), "id")] = e
+		s.rules[textOf(eventFacts(e), "id")] = e
 	case fermata.EventGateRuleRemoved:
-		delete(l.rules, textOf(eventFacts(e), "rule_id"))
+		delete(s.rules, textOf(eventFacts(e), "rule_id"))
 	case fermata.EventGateDecided:
 		if facts := eventFacts(e); facts["decision"] == string(fermata.GateAllow) && e.QuestionID == "" {
-			l.ruleUses[textOf(facts, "rule_id")]++
+			s.ruleUses[textOf(facts, "rule_id")]++
 		}
 	case fermata.EventWorkflowChanged:
 		facts := eventFacts(e)
 		if hash := textOf(facts, "hash"); hash != "" {
 			name := textOf(facts, "workflow")
-			l.workflowHashes[name] = append(l.workflowHashes[name], hash)
-			l.workflows[name] = e
+			s.workflowHashes[name] = append(s.workflowHashes[name], hash)
+			s.workflows[name] = e
 		}
 	case fermata.EventWorkflowTriggered, fermata.EventRunMoved:
 		facts := eventFacts(e)
-		if name := textOf(facts, "workflow"); !slices.Contains(l.workflowHashes[name], textOf(facts, "hash")) {
-			l.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
+		if name := textOf(facts, "workflow"); !slices.Contains(s.workflowHashes[name], textOf(facts, "hash")) {
+			s.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
 		}
 	case fermata.EventMemberSignedIn:
 		facts := eventFacts(e)
-		l.sessions[textOf(facts, "session_id")] = e
-		l.applyLinkUse(e, facts)
+		s.sessions[textOf(facts, "session_id")] = e
+		s.applyLinkUse(e, facts)
 	case fermata.EventMemberSignedOut:
-		delete(l.sessions, textOf(eventFacts(e), "session_id"))
+		delete(s.sessions, textOf(eventFacts(e), "session_id"))
 	case fermata.EventMemberLinked:
-		l.links[textOf(eventFacts(e), "link_id")] = e
+		s.links[textOf(eventFacts(e), "link_id")] = e
 	case fermata.EventMemberInvited:
-		l.links[textOf(eventFacts(e), "invitation_id")] = e
+		s.links[textOf(eventFacts(e), "invitation_id")] = e
 	case fermata.EventMemberUninvited:
-		delete(l.links, textOf(eventFacts(e), "invitation_id"))
+		delete(s.links, textOf(eventFacts(e), "invitation_id"))
 	case fermata.EventGrantUsed:
-		if l.usedGrants[e.QuestionID] {
-			l.problem = fmt.Sprintf("event %d uses the grant of %s, which was used before", e.Seq, e.QuestionID)
+		if s.usedGrants[e.QuestionID] {
+			s.problem = fmt.Sprintf("event %d uses the grant of %s, which was used before", e.Seq, e.QuestionID)
 		}
-		l.usedGrants[e.QuestionID] = true
+		s.usedGrants[e.QuestionID] = true
 	case fermata.EventMessagePosted:
-		l.messageCount++
+		s.messageCount++
 	case fermata.EventTaskCreated:
-		l.taskCount++
+		s.taskCount++
 	default:
-		l.applyQuestion(e)
+		s.applyQuestion(e)
 	}
 }
 
 // applyLinkUse records that a member signed in by a link. A link may be used once, and signs in only the member for
 // whom it was created.
-func (l *recordedState) applyLinkUse(e *fermata.Event, facts map[string]any) {
+func (s *recordedState) applyLinkUse(e *fermata.Event, facts map[string]any) {
 	id := textOf(facts, "link_id")
 	if id == "" {
 		return
 	}
-	made := l.links[id]
+	made := s.links[id]
 	switch {
-	case l.usedLinks[id]:
-		l.problem = fmt.Sprintf("event %d signs in with the link %s, which was used before", e.Seq, id)
+	case s.usedLinks[id]:
+		s.problem = fmt.Sprintf("event %d signs in with the link %s, which was used before", e.Seq, id)
 	case made == nil && facts["method"] != string(fermata.SignInByMail):
-		l.problem = fmt.Sprintf("event %d signs in with the link %s, and no event says who made it", e.Seq, id)
+		s.problem = fmt.Sprintf("event %d signs in with the link %s, and no event says who made it", e.Seq, id)
 	case made != nil && made.Type == fermata.EventMemberLinked && textOf(eventFacts(made), "member_id") != e.Actor.ID:
-		l.problem = fmt.Sprintf("event %d signs in another member than the link %s was made for", e.Seq, id)
+		s.problem = fmt.Sprintf("event %d signs in another member than the link %s was made for", e.Seq, id)
 	case made != nil && firstDifference(eventFacts(made), facts, "method", "assurance") != "":
-		l.problem = fmt.Sprintf("event %d signs in otherwise than the link %s lets", e.Seq, id)
+		s.problem = fmt.Sprintf("event %d signs in otherwise than the link %s lets", e.Seq, id)
 	}
-	l.usedLinks[id] = true
+	s.usedLinks[id] = true
 }
 
 // applyQuestion records what an event says about a question.
-func (l *recordedState) applyQuestion(e *fermata.Event) {
+func (s *recordedState) applyQuestion(e *fermata.Event) {
 	if !slices.Contains(recordEventTypes, e.Type) {
 		return
 	}
 	if e.Type == fermata.EventQuestionAsked {
-		l.questionCount++
+		s.questionCount++
 	}
-	if l.questions[e.QuestionID] == nil {
-		l.questions[e.QuestionID] = &questionRecord{}
+	if s.questions[e.QuestionID] == nil {
+		s.questions[e.QuestionID] = &questionRecord{}
 	}
-	l.questions[e.QuestionID].apply(e)
+	s.questions[e.QuestionID].apply(e)
 }
 
-func (l *recordedState) applyMember(e *fermata.Event, facts map[string]any) {
+func (s *recordedState) applyMember(e *fermata.Event, facts map[string]any) {
 	id := textOf(facts, "member_id")
 	if facts["answer_links"] == linksRevoked {
-		l.linkRevocations[id]++
+		s.linkRevocations[id]++
 	}
 	if id == "" || facts["role"] == nil {
 		return
 	}
-	l.members[id], l.groups[id] = e, textsOf(facts, "groups")
+	s.members[id], s.groups[id] = e, textsOf(facts, "groups")
 	if facts["disabled"] != true {
 		return
 	}
 	// Disabling a member revokes the member's tokens.
-	for token, made := range l.tokens {
+	for token, made := range s.tokens {
 		if textOf(eventFacts(made), "member") == textOf(facts, "handle") {
-			l.revokedTokens[token] = true
+			s.revokedTokens[token] = true
 		}
 	}
 }
 
 // applyGroup records the members of a group. Only the named members are in it, under its new name if it was renamed.
-func (l *recordedState) applyGroup(facts map[string]any) {
+func (s *recordedState) applyGroup(facts map[string]any) {
 	name, oldName, handles := textOf(facts, "name"), textOf(facts, "was"), textsOf(facts, "members")
-	for id, groups := range l.groups {
+	for id, groups := range s.groups {
 		groups = slices.DeleteFunc(groups, func(g string) bool { return g == name || g == oldName })
-		if facts["deleted"] != true && slices.Contains(handles, textOf(eventFacts(l.members[id]), "handle")) {
+		if facts["deleted"] != true && slices.Contains(handles, textOf(eventFacts(s.members[id]), "handle")) {
 			groups = append(groups, name)
 		}
-		l.groups[id] = groups
+		s.groups[id] = groups
 	}
 }
 

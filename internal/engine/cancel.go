@@ -88,6 +88,6 @@ func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error 
 	tx.Append(&fermata.Event{
 		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: encodeData(finishedData{Summary: run.Summary}),
 	})
-	tx.TakeBack(t.ID, run.ID)
+	tx.TakeBackHandOver(t.ID, run.ID)
 	return countUnread(tx, t)
 }

@@ -195,18 +195,18 @@ type failingWitnesses struct {
 
 // recordResult records whether a witness stored the checkpoint that was signed at the instant. It reports whether the
 // witness fails and did not fail before.
-func (a *failingWitnesses) recordResult(w Witness, err error, at time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, known := a.since[w]
+func (f *failingWitnesses) recordResult(w Witness, err error, at time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, known := f.since[w]
 	switch {
 	case err == nil:
-		delete(a.since, w)
+		delete(f.since, w)
 	case !known:
-		if a.since == nil {
-			a.since = map[Witness]time.Time{}
+		if f.since == nil {
+			f.since = map[Witness]time.Time{}
 		}
-		a.since[w] = at
+		f.since[w] = at
 	}
 	return err != nil && !known
 }

@@ -116,7 +116,7 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
 		Data: encodeData(claimedData{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
 	})
-	appendHanded(tx, run, rc, c.Actor())
+	appendMessagesHanded(tx, run, rc, c.Actor())
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
@@ -160,8 +160,8 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fer
 	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
 }
 
-// appendHanded appends an event that says which messages the run was handed.
-func appendHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
+// appendMessagesHanded appends an event that says which messages the run was handed.
+func appendMessagesHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
 	if len(rc.Messages) == 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func (e *Engine) moveAfterRun(tx *store.Tx, t *fermata.Task, pending *fermata.Qu
 		}
 		to = pending.Type.AwaitingState()
 	}
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	tx.SaveTask(t)

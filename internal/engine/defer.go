@@ -29,7 +29,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 			// Only its own run may defer a running task, and a suspended task waits already.
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot become %s", t.State, fermata.TaskDeferred)
 		}
-		if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
+		if err := moveTask(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
 			return err
 		}
 		t.DeferUntil = nil

@@ -46,7 +46,7 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, handleOrID
 		if err != nil {
 			return err
 		}
-		if err := removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.HeldByToken() }); err != nil {
+		if err := removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.IsHeldByToken() }); err != nil {
 			return err
 		}
 		// Invitations stay valid, so that invited people do not lose them.

@@ -5,8 +5,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// expire applies the deadline of a question that is due: it closes or escalates the question.
-func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+// expireQuestion applies the deadline of a question that is due: it closes or escalates the question.
+func (e *Engine) expireQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	notDue, err := restoreDeadline(tx, q)
 	if err != nil || notDue {
 		return err
@@ -49,7 +49,7 @@ func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) erro
 		}
 		if waits && t.State.IsEnded() {
 			// An ended task cannot become blocked directly, so it becomes ready first.
-			if err := move(tx, t, to, by); err != nil {
+			if err := moveTask(tx, t, to, by); err != nil {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) erro
 			to = fermata.TaskBlocked
 		}
 	}
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	tx.SaveTask(t)

@@ -36,7 +36,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		if err != nil {
 			return nil, err
 		}
-		if err := handHeard(tx, t, run, f); err != nil {
+		if err := markHeardAsHanded(tx, t, run, f); err != nil {
 			return nil, err
 		}
 		unheard, err := takeBackUnheard(tx, t, run, f.Heard)
@@ -45,7 +45,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		}
 		endRun(tx, t, run, f, unheard, c.Actor())
 		tx.TouchWorkers(run.Worker)
-		if err := e.conclude(tx, t, run, f, c.Actor()); err != nil {
+		if err := e.moveByResult(tx, t, run, f, c.Actor()); err != nil {
 			return nil, err
 		}
 		// The run is saved last, so that its row names the question it asked.
@@ -71,11 +71,11 @@ func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f
 	if t.State.IsEnded() {
 		// The lost run was the last attempt, so the task had failed.
 		t.Reason = ""
-		if err := move(tx, t, t.ReadyState(), c.Actor()); err != nil {
+		if err := moveTask(tx, t, t.ReadyState(), c.Actor()); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := move(tx, t, fermata.TaskInProgress, c.Actor()); err != nil {
+	if err := moveTask(tx, t, fermata.TaskInProgress, c.Actor()); err != nil {
 		return nil, nil, err
 	}
 	return run, t, countUnread(tx, t)
@@ -99,13 +99,13 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, u
 	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: encodeData(payload)})
 }
 
-// handHeard marks the messages and answers as handed that the agent got without a heartbeat. An agent that waits for an
+// markHeardAsHanded marks the messages and answers as handed that the agent got without a heartbeat. An agent that waits for an
 // answer gets it before the next heartbeat.
-func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish) error {
+func markHeardAsHanded(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish) error {
 	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
 		return nil
 	}
-	tx.HandByID(t.ID, run.ID, *f.Heard)
+	tx.HandOverByID(t.ID, run.ID, *f.Heard)
 	return countUnread(tx, t)
 }
 
@@ -127,17 +127,17 @@ func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]s
 	if len(unheard) == 0 {
 		return nil, nil
 	}
-	tx.TakeBackByID(t.ID, run.ID, unheard)
+	tx.TakeBackHandOverByID(t.ID, run.ID, unheard)
 	return unheard, countUnread(tx, t)
 }
 
-// conclude moves the task as the result says. Messages that no run was handed stop the task from ending or waiting:
+// moveByResult moves the task as the result says. Messages that no run was handed stop the task from ending or waiting:
 // it continues at once, with its session and its working copy.
-func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
-	if err := e.releaseHeld(tx, t, run, f.Result); err != nil {
+func (e *Engine) moveByResult(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
+	if err := e.releaseHeldAnswers(tx, t, run, f.Result); err != nil {
 		return err
 	}
-	goesOn, err := hasUnheardWords(tx, t, f.Result)
+	goesOn, err := hasUnhandedWords(tx, t, f.Result)
 	if err != nil {
 		return err
 	}
@@ -150,15 +150,15 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 	case fermata.ResultFailed:
 		return e.endTask(tx, t, fermata.TaskFailed, "", by)
 	case fermata.ResultBlocked:
-		return e.block(tx, t, run, f, by)
+		return e.blockTask(tx, t, run, f, by)
 	default:
-		return e.suspend(tx, t, run, f, by)
+		return e.suspendTask(tx, t, run, f, by)
 	}
 }
 
-// releaseHeld settles questions with their held answers if the run would end the task. Otherwise the end of the task
+// releaseHeldAnswers settles questions with their held answers if the run would end the task. Otherwise the end of the task
 // would drop these answers.
-func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
+func (e *Engine) releaseHeldAnswers(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
 	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
 		return nil
 	}
@@ -174,15 +174,15 @@ func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r 
 		if q.Status != fermata.Pending || q.HeldAnswer == nil {
 			continue
 		}
-		if err := e.release(tx, t, q); err != nil {
+		if err := e.releaseAnswer(tx, t, q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hasUnheardWords reports whether the result leaves words of people unread, so that the task must continue.
-func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, error) {
+// hasUnhandedWords reports whether the result leaves words of people unread, so that the task must continue.
+func hasUnhandedWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, error) {
 	if t.Unread == 0 {
 		return false, nil
 	}
@@ -201,10 +201,10 @@ func (e *Engine) continueTask(tx *store.Tx, t *fermata.Task, f fermata.Finish, b
 	return e.moveAfterRun(tx, t, nil, by)
 }
 
-// suspend stops the task on the question of its run: the one in the result, or
+// suspendTask stops the task on the question of its run: the one in the result, or
 // one that was asked during the run. If that question was answered in the
 // meantime, the task is ready at once.
-func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
+func (e *Engine) suspendTask(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
 	if f.Question == nil && t.PendingQuestionID == "" && t.Unread == 0 {
 		f.Question = f.SummaryQuestion()
@@ -251,10 +251,10 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 	return q, err
 }
 
-// block makes the task wait for other tasks. If there is nothing to wait for,
+// blockTask makes the task wait for other tasks. If there is nothing to wait for,
 // it asks a person how to continue, so that every waiting task has something
 // that a person can act on.
-func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
+func (e *Engine) blockTask(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
 	blockers := f.BlockedBy
 	if len(blockers) == 0 {
@@ -269,7 +269,7 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 		}
 	}
 	if len(blockers) == 0 {
-		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f)}, by)
+		return e.suspendTask(tx, t, run, fermata.Finish{Question: blockedQuestion(f)}, by)
 	}
 	if err := e.dependOn(tx, t, blockers); err != nil {
 		return err
@@ -282,7 +282,7 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 	if !waits {
 		to = t.ReadyState()
 	}
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	tx.SaveTask(t)

@@ -22,7 +22,7 @@ const (
 	FlowAddPasskey = "add_passkey"
 )
 
-func badFlow() error {
+func unknownFlowError() error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "the sign-in was not begun in this browser, or took too long").
 		WithHint("begin again")
 }
@@ -44,7 +44,7 @@ func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, err
 // EndFlow reads the stored data of a flow into v. It works only once: the flow ends, even if the call fails.
 func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
 	if !fermata.IsWholeSecret(flowPrefix, secret) {
-		return badFlow()
+		return unknownFlowError()
 	}
 	var f store.Flow
 	var now time.Time
@@ -55,7 +55,7 @@ func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error 
 		return err
 	})
 	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && !now.Before(f.ExpiresAt) {
-		return badFlow()
+		return unknownFlowError()
 	}
 	if err != nil {
 		return err

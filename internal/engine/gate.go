@@ -301,7 +301,7 @@ func (e *Engine) findEarlierVerdict(tx *store.Tx, g *gateCase, c fermata.Caller)
 		return nil, err
 	}
 	hashes := fermata.ActionHashes(g.call.Action())
-	if err := e.voidChanged(tx, g, recent, hashes, c); err != nil {
+	if err := e.voidChangedCall(tx, g, recent, hashes, c); err != nil {
 		return nil, err
 	}
 	matching := slices.DeleteFunc(recent, func(q *fermata.Question) bool { return !g.call.IsSubjectOf(q, hashes) })
@@ -331,9 +331,9 @@ func (e *Engine) findEarlierVerdict(tx *store.Tx, g *gateCase, c fermata.Caller)
 	return nil, nil
 }
 
-// voidChanged withdraws questions and approvals under the same call id for
+// voidChangedCall withdraws questions and approvals under the same call id for
 // other arguments. The call was changed, so the consent to it is void.
-func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Question, hashes []string, c fermata.Caller) error {
+func (e *Engine) voidChangedCall(tx *store.Tx, g *gateCase, recent []*fermata.Question, hashes []string, c fermata.Caller) error {
 	for _, q := range recent {
 		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.IsSubjectOf(q, hashes) {
 			continue

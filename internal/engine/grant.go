@@ -144,15 +144,15 @@ func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
 	if err != nil {
 		return err
 	}
-	consent, err := e.consent(tx, q)
+	consent, err := e.loadConsent(tx, q)
 	if err != nil {
 		return err
 	}
 	return g.CheckConsent(consent)
 }
 
-// consent returns the facts that decide whether the grant of a question counts at present.
-func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, err error) {
+// loadConsent returns the facts that decide whether the grant of a question counts at present.
+func (e *Engine) loadConsent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, err error) {
 	c.Question, c.Members = q, map[string]*fermata.Member{}
 	if c.Policy, err = e.policy(tx.Reader); err != nil {
 		return c, err
@@ -189,7 +189,7 @@ func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	consent, err := e.consent(tx, q)
+	consent, err := e.loadConsent(tx, q)
 	return err == nil && g.CheckConsent(consent) != nil, err
 }
 

@@ -14,10 +14,10 @@ func (e *Engine) Groups(ctx context.Context, c fermata.Caller) ([]*fermata.Group
 	if err := c.CheckPermission(fermata.ToReadPeople, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	return groups(e.reader(ctx, c))
+	return loadGroups(e.reader(ctx, c))
 }
 
-func groups(r store.Reader) ([]*fermata.Group, error) {
+func loadGroups(r store.Reader) ([]*fermata.Group, error) {
 	all, err := r.Groups()
 	if err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func groups(r store.Reader) ([]*fermata.Group, error) {
 	return all, nil
 }
 
-func group(r store.Reader, name string) (*fermata.Group, error) {
-	all, err := groups(r)
+func findGroup(r store.Reader, name string) (*fermata.Group, error) {
+	all, err := loadGroups(r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGr
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Group, error) {
-		_, err := group(tx.Reader, n.Name)
+		_, err := findGroup(tx.Reader, n.Name)
 		if err == nil {
 			return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 		}
@@ -84,7 +84,7 @@ func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string,
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Group, error) {
-		g, err := group(tx.Reader, name)
+		g, err := findGroup(tx.Reader, name)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string,
 			members = g.Members
 		}
 		if ch.Name != nil && *ch.Name != name {
-			if _, err := group(tx.Reader, *ch.Name); fermata.CodeOf(err) != fermata.CodeNotFound {
+			if _, err := findGroup(tx.Reader, *ch.Name); fermata.CodeOf(err) != fermata.CodeNotFound {
 				return nil, cmp.Or(err, error(fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})))
 			}
 			g.Name = *ch.Name
@@ -165,7 +165,7 @@ func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string)
 		return err
 	}
 	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-		if _, err := group(tx.Reader, name); err != nil {
+		if _, err := findGroup(tx.Reader, name); err != nil {
 			return err
 		}
 		members, err := tx.Members()

@@ -57,7 +57,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if !rc.IsEmpty() {
 			reply.Context = rc
 			run.HandedCount += rc.Size()
-			appendHanded(tx, run, rc, c.Actor())
+			appendMessagesHanded(tx, run, rc, c.Actor())
 		}
 		tx.SaveRun(run)
 		tx.SaveTask(t)
@@ -110,7 +110,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endSt
 	run.Summary = e.outageOf(run, endState, now)
 	run.State, run.EndedAt = endState, &now
 	tx.SaveRun(run)
-	tx.TakeBack(t.ID, run.ID)
+	tx.TakeBackHandOver(t.ID, run.ID)
 	typ := fermata.EventRunReleased
 	if endState == fermata.RunLost {
 		typ = fermata.EventRunLost

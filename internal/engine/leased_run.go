@@ -126,7 +126,7 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := judge(h.Tx, h.Task, q, policy)
+	verdict, err := judgeConfidence(h.Tx, h.Task, q, policy)
 	if err != nil || verdict != fermata.SkipForPerson {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (h *LeasedRun) Block(children []string, until *time.Time) error {
 	if !waits {
 		to = h.Task.ReadyState()
 	}
-	if err := move(h.Tx, h.Task, to, fermata.SystemActor); err != nil {
+	if err := moveTask(h.Tx, h.Task, to, fermata.SystemActor); err != nil {
 		return err
 	}
 	if waits && until != nil {
@@ -217,7 +217,7 @@ func (h *LeasedRun) Defer(until time.Time) error {
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
 	h.forgetBlockers()
 	h.Tx.SaveRun(h.Run)
-	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.SystemActor); err != nil {
+	if err := moveTask(h.Tx, h.Task, fermata.TaskDeferred, fermata.SystemActor); err != nil {
 		return err
 	}
 	cut := fermata.TruncateTime(until)
@@ -247,7 +247,7 @@ func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, ch
 		if err := change(tx, t); err != nil {
 			return err
 		}
-		return e.reopen(tx, t, c.Actor())
+		return e.reopenTask(tx, t, c.Actor())
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-func badLink() error {
+func badLinkError() error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "the link is not good any more: it works once, and for a limited time").
 		WithHint("ask for a new one")
 }
@@ -48,11 +48,11 @@ func makerAssurance(c fermata.Caller) fermata.Assurance {
 // checkLinkPermission refuses a caller who would get more rights by the link than the caller has. A link gives all
 // rights of its member.
 func checkLinkPermission(c fermata.Caller, m *fermata.Member) error {
-	if err := c.CheckPermission(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
+	if err := c.CheckPermission(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.HasScope(fermata.ScopeAdmin) {
 		return err
 	}
 	for _, s := range m.Scopes() {
-		if !c.Has(s) {
+		if !c.HasScope(s) {
 			return fermata.Errorf(fermata.CodeForbidden, "a sign-in link gives the scope %s, which the token does not have", s).
 				WithHint("make it where you are signed in, or ask an admin")
 		}
@@ -119,12 +119,12 @@ func (e *Engine) MakeMailLink(ctx context.Context, email string) (*fermata.Link,
 // first adds the member.
 func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) (*IssuedSession, error) {
 	if !fermata.IsWholeSecret(fermata.LinkPrefix, secret) {
-		return nil, badLink()
+		return nil, badLinkError()
 	}
 	hash := fermata.HashSecret(secret)
 	found, err := e.db.Reader(ctx, "").LinkByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil, badLink()
+		return nil, badLinkError()
 	}
 	if err != nil {
 		return nil, err
@@ -134,13 +134,13 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 	err = e.db.Write(ctx, found.WorkspaceID, func(tx *store.Tx) error {
 		l, err := tx.LinkByHash(hash)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return badLink()
+			return badLinkError()
 		}
 		if err != nil {
 			return err
 		}
 		if l.UsedAt != nil || !tx.Now().Before(l.ExpiresAt) {
-			return badLink()
+			return badLinkError()
 		}
 		if err := checkMaker(tx, l); err != nil {
 			return err
@@ -162,11 +162,11 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 		t, err := tx.Token(l.CreatorTokenID)
 		switch {
 		case fermata.CodeOf(err) == fermata.CodeNotFound:
-			return badLink()
+			return badLinkError()
 		case err != nil:
 			return err
 		case t.IsEnded(tx.Now()):
-			return badLink()
+			return badLinkError()
 		}
 	}
 	if l.CreatedBy.Kind != fermata.ActorHuman {
@@ -179,7 +179,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	case err != nil:
 		return err
 	case maker.DisabledAt != nil || !isOwn && !isActiveAdmin(maker):
-		return badLink()
+		return badLinkError()
 	}
 	return nil
 }

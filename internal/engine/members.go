@@ -219,7 +219,7 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, handleOrID 
 		if err := ch.Apply(m, tx.Now()); err != nil {
 			return nil, err
 		}
-		if m.Name != before.Name && !c.Has(fermata.ScopeAdmin) {
+		if m.Name != before.Name && !c.HasScope(fermata.ScopeAdmin) {
 			if err := checkNameFree(tx.Reader, m); err != nil {
 				return nil, err
 			}

@@ -79,7 +79,7 @@ func markMessagesHanded(tx *store.Tx, t *fermata.Task, ids []string, by fermata.
 	if len(handed) == 0 {
 		return nil
 	}
-	tx.HandByID(t.ID, fermata.DeskRunID, handed)
+	tx.HandOverByID(t.ID, fermata.DeskRunID, handed)
 	t.Unread = max(0, t.Unread-len(handed))
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
@@ -105,7 +105,7 @@ func (e *Engine) storeMessage(tx *store.Tx, t *fermata.Task, m *fermata.Message)
 		t.Unread++
 	}
 	if to, moves := t.StateAfterMessage(); moves {
-		if err := move(tx, t, to, m.Author); err != nil {
+		if err := moveTask(tx, t, to, m.Author); err != nil {
 			return err
 		}
 	}

@@ -26,11 +26,11 @@ func eventRunner(t *fermata.Task) string {
 	return ""
 }
 
-// move changes a task's state by a transition of the state table. If this
-// transaction already has an event that caused the move, the move is added to
+// moveTask changes a task's state by a transition of the state table. If this
+// transaction already has an event that caused the moveTask, the moveTask is added to
 // the data of that event. The end of a task has an event of its own, and so has
-// a move without a cause. The caller saves the task.
-func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
+// a moveTask without a cause. The caller saves the task.
+func moveTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to && !fermata.CanMove(from, to) {
 		return nil
@@ -65,7 +65,7 @@ func (e *Engine) endTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, re
 		return err
 	}
 	t.Reason = reason
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	t.PendingQuestionID, t.Unread = "", 0
@@ -76,7 +76,7 @@ func (e *Engine) endTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, re
 	if err := closeQuestions(tx, questions, by, to, withdrawalReason(to, reason)); err != nil {
 		return err
 	}
-	return e.unblock(tx, t, dependents)
+	return e.unblockDependents(tx, t, dependents)
 }
 
 // withdrawalReason returns the reason that the questions of an ended task show.
@@ -102,7 +102,7 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, endState fe
 			continue
 		}
 		if q.IsReleaseDue(tx.Now()) {
-			if err := dropInvalidHeld(tx, q); err != nil {
+			if err := dropInvalidHeldAnswer(tx, q); err != nil {
 				return err
 			}
 		}
@@ -129,10 +129,10 @@ func closeWithTask(q *fermata.Question, ender fermata.Actor, endState fermata.Ta
 	return ender, q.CloseWithTask(ender, endState, reason, now)
 }
 
-// unblock makes dependents ready if they waited for nothing else. A child that
+// unblockDependents makes dependents ready if they waited for nothing else. A child that
 // has ended with any result satisfies its parent. Any other dependency must be
 // done or skipped.
-func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string) error {
+func (e *Engine) unblockDependents(tx *store.Tx, ended *fermata.Task, dependents []string) error {
 	tasks, err := tx.TasksByID(dependents)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 		if waits {
 			continue
 		}
-		if err := move(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
+		if err := moveTask(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
 			return err
 		}
 		tx.SaveTask(t)

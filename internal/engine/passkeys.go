@@ -96,7 +96,7 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, idOrSuffix
 		}
 		isOwn := p.MemberID == c.MemberID
 		switch {
-		case isOwn && c.Assurance.AtLeast(fermata.AssurancePasskey), c.Has(fermata.ScopeAdmin):
+		case isOwn && c.Assurance.AtLeast(fermata.AssurancePasskey), c.HasScope(fermata.ScopeAdmin):
 		case isOwn:
 			return fermata.Errorf(fermata.CodeForbidden, "a passkey is removed after signing in with one").
 				WithHint("sign in with a passkey; if all are lost, an admin can remove them")

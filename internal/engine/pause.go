@@ -22,7 +22,7 @@ func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*f
 			return err
 		}
 		t.Reason, t.DeferUntil = fermata.ReasonPaused, nil
-		if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
+		if err := moveTask(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
 			return err
 		}
 		tx.SaveTask(t)
@@ -30,10 +30,10 @@ func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*f
 	})
 }
 
-// unpause resumes a paused task with the person's words. If a question of the
+// unpauseTask resumes a paused task with the person's words. If a question of the
 // task is still open and there is nothing to hand over, the task waits for that
 // question again.
-func (e *Engine) unpause(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+func (e *Engine) unpauseTask(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	if err := e.addWords(tx, t, words, c.Actor()); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func TestFirstToken(t *testing.T) {
 		w.OK(err)
 		c, err := w.Engine.Authenticate(w.Context(), secret)
 		w.OK(err)
-		w.Equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
+		w.Equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.HasScope(fermata.ScopeAdmin)})
 		secret, err = w.Engine.CreateFirstToken(w.Context())
 		w.OK(err)
 		w.Equal("", secret)
@@ -152,7 +152,7 @@ func TestLocalCaller(t *testing.T) {
 		again, err := engine.New(w.DB, engine.Options{}).LocalCaller(w.Context())
 		w.OK(err)
 		w.Equal(first, again)
-		w.Equal(true, first.Has(fermata.ScopeAnswer))
+		w.Equal(true, first.HasScope(fermata.ScopeAnswer))
 	})
 }
 

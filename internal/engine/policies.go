@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 
 	"github.com/fermata-hq/fermata"
@@ -54,5 +55,32 @@ func (e *Engine) policy(r store.Reader) (fermata.Policy, error) {
 	if err == nil {
 		e.policies.put(r.Workspace(), p, generation)
 	}
+	return p, err
+}
+
+// Policy returns the workspace's policy, without the parts about projects that the caller may not see.
+func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
+	if err := c.CheckPermission(fermata.ToReadPolicy, fermata.UnloadedResource); err != nil {
+		return fermata.Policy{}, err
+	}
+	p, err := e.reader(ctx, c).Policy()
+	return p.ViewFor(c), err
+}
+
+// SetPolicy replaces the workspace's policy.
+func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Policy) (fermata.Policy, error) {
+	if err := c.CheckPermission(fermata.ToChangePolicy, fermata.InWorkspace); err != nil {
+		return p, err
+	}
+	if err := p.Check(); err != nil {
+		return p, err
+	}
+	p, err := write(ctx, e, c, fermata.ToChangePolicy, func(tx *store.Tx) (fermata.Policy, error) {
+		tx.SetPolicy(p)
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: encodeData(p)})
+		return p, nil
+	})
+	// Another call in the same transaction may have cached a policy that was rolled back.
+	e.policies.forget(c.WorkspaceID)
 	return p, err
 }

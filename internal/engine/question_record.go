@@ -129,14 +129,14 @@ func (r *questionRecord) difference(q *fermata.Question) string {
 		return "assignees"
 	case r.knowsDeadline && !isSameTime(r.deadline, q.Deadline):
 		return "deadline"
-	case r.isHeldChanged(q):
+	case r.isHeldAnswerChanged(q):
 		return "held answer"
 	}
 	return ""
 }
 
-// isHeldChanged reports whether the held answer differs from the events.
-func (r *questionRecord) isHeldChanged(q *fermata.Question) bool {
+// isHeldAnswerChanged reports whether the held answer differs from the events.
+func (r *questionRecord) isHeldAnswerChanged(q *fermata.Question) bool {
 	if r.held == nil || q.HeldAnswer == nil {
 		return r.held != nil || q.HeldAnswer != nil
 	}
@@ -207,16 +207,16 @@ func (r *questionRecord) differenceFromAsked(q *fermata.Question) string {
 	return r.difference(q)
 }
 
-// dropInvalidHeld removes a held answer that must not count. Either the events do not say that the person gave it, or the
+// dropInvalidHeldAnswer removes a held answer that must not count. Either the events do not say that the person gave it, or the
 // person may not answer the question at present. If it stayed, the event that closes the question would name this
 // person.
-func dropInvalidHeld(tx *store.Tx, q *fermata.Question) error {
+func dropInvalidHeldAnswer(tx *store.Tx, q *fermata.Question) error {
 	record, err := recordOf(tx, q)
 	if err != nil {
 		return err
 	}
 	var why string
-	if record.isHeldChanged(q) {
+	if record.isHeldAnswerChanged(q) {
 		why = "An answer to this question was written into the database, past the server. It was dropped. Look at who writes the database: `fermata audit verify`."
 	} else {
 		may, err := mayStillAnswer(tx, q, q.HeldAnswer.By.ID)

@@ -9,10 +9,10 @@ import (
 
 // ReopenTask makes an ended or deferred task ready again.
 func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.changeTask(ctx, c, fermata.ToReopenTask, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
+	return e.changeTask(ctx, c, fermata.ToReopenTask, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopenTask(tx, t, c.Actor()) })
 }
 
-func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+func (e *Engine) reopenTask(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	if err := t.CheckNotPaused(); err != nil {
 		return err
 	}

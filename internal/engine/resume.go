@@ -19,7 +19,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 	return e.changeTask(ctx, c, fermata.ToResumeTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		switch {
 		case t.IsPaused():
-			return e.unpause(tx, t, words, c)
+			return e.unpauseTask(tx, t, words, c)
 		case t.IsAsking():
 			return e.letAgentDecide(tx, t, words, c)
 		case t.State == fermata.TaskInputReceived:
@@ -34,7 +34,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 		if err := e.addWords(tx, t, words, c.Actor()); err != nil {
 			return err
 		}
-		if err := move(tx, t, t.ReadyState(), c.Actor()); err != nil {
+		if err := moveTask(tx, t, t.ReadyState(), c.Actor()); err != nil {
 			return err
 		}
 		tx.SaveTask(t)

@@ -39,14 +39,14 @@ func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, ch
 		}
 		tx.Append(effects.Event)
 		if t.State.IsEnded() {
-			return e.reopen(tx, t, c.Actor())
+			return e.reopenTask(tx, t, c.Actor())
 		}
 		t.Attempts = 0
 		to := t.ReadyState()
 		if t.State.IsSuspended() {
 			to = fermata.TaskInputReceived
 		}
-		if err := move(tx, t, to, c.Actor()); err != nil {
+		if err := moveTask(tx, t, to, c.Actor()); err != nil {
 			return err
 		}
 		tx.SaveTask(t)

@@ -26,7 +26,7 @@ type IssuedSession struct {
 	Secret  string
 }
 
-func badSession() error {
+func badSessionError() error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "you are not signed in any more").WithHint("sign in again")
 }
 
@@ -45,7 +45,7 @@ func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (ferm
 // reply does not reveal which of these it is.
 func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
 	if !fermata.IsWholeSecret(fermata.SessionPrefix, secret) {
-		return fermata.Caller{}, badSession()
+		return fermata.Caller{}, badSessionError()
 	}
 	hash := fermata.HashSecret(secret)
 	if c, ok := e.callers.get(sessionKey(hash), time.Now()); ok {
@@ -54,7 +54,7 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 	generation := e.callers.currentGeneration()
 	s, err := e.db.Reader(ctx, "").SessionByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return fermata.Caller{}, badSession()
+		return fermata.Caller{}, badSessionError()
 	}
 	if err != nil {
 		return fermata.Caller{}, err
@@ -68,7 +68,7 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 		return fermata.Caller{}, err
 	}
 	if s.IsEnded(now) || m.DisabledAt != nil {
-		return fermata.Caller{}, badSession()
+		return fermata.Caller{}, badSessionError()
 	}
 	p, err := e.policy(e.db.Reader(ctx, s.WorkspaceID))
 	if err != nil {
@@ -272,7 +272,7 @@ func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, idOrSuffix st
 	}
 	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
 		s, err := tx.Session(id)
-		if err == nil && s.MemberID != c.MemberID && !c.Has(fermata.ScopeAdmin) {
+		if err == nil && s.MemberID != c.MemberID && !c.HasScope(fermata.ScopeAdmin) {
 			err = fermata.NotFound("session", idOrSuffix)
 		}
 		if err != nil {

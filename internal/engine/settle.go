@@ -86,7 +86,7 @@ func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by f
 	case to.IsEnded():
 		return e.endTask(tx, t, to, reason, by)
 	}
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	tx.SaveTask(t)

@@ -92,7 +92,7 @@ func (r *shellReader) replacer(word *syntax.Word) func(part syntax.WordPart) str
 // itself sets every variable in the words to values that it writes out. Harmless variables that the line does not set
 // need no value.
 func (r *shellReader) areKnown(words []*syntax.Word) bool {
-	names, _, isSimple := variables(words)
+	names, _, isSimple := findVariables(words)
 	count := 1
 	for _, name := range names {
 		if slices.Contains(harmlessVariables, name) && len(r.values[name]) == 0 && !isChanged(words, name) {
@@ -180,7 +180,7 @@ func (r *shellReader) readings(word *syntax.Word) []string {
 // expandWords returns the words with the values that the line itself gives to variables, and with the defaults of other
 // variables. A part whose text the line does not contain becomes [fermata.UnknownText].
 func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
-	names, hasDefaults, isSimple := variables(words)
+	names, hasDefaults, isSimple := findVariables(words)
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
 	if !isSimple || len(names) == 0 && !hasDefaults {
 		return nil
@@ -266,9 +266,9 @@ func (v lineValues) Get(name string) expand.Variable {
 // Each calls nothing, because no part of a line needs all variables.
 func (lineValues) Each(func(name string, v expand.Variable) bool) {}
 
-// variables returns the names of the variables in words, and whether one has a default. isSimple is false if an
+// findVariables returns the names of the findVariables in words, and whether one has a default. isSimple is false if an
 // expansion may compute or repeat a text, because the result would have no bound.
-func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
+func findVariables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true
 	for _, word := range words {
 		simple = simple && countBraces(word) <= maxBraces

@@ -33,7 +33,7 @@ func TestLinkSignsInOnce(t *testing.T) {
 		w.OK(err)
 		w.Equal([]any{w.alice.MemberID, "alice", fermata.RoleOperator, fermata.AssuranceSession, in.Session.ID, ""},
 			[]any{c.MemberID, c.Name, c.Role, c.Assurance, c.SessionID, c.TokenID})
-		w.Equal(true, c.Has(fermata.ScopeAnswer) && !c.Has(fermata.ScopeAdmin))
+		w.Equal(true, c.HasScope(fermata.ScopeAnswer) && !c.HasScope(fermata.ScopeAdmin))
 		l, err := w.Engine.MakeLink(w.Context(), admin, w.alice.MemberID)
 		w.OK(err)
 		_, err = w.Engine.SignInByLink(w.Context(), l.Secret, engine.Browser{})
@@ -333,7 +333,7 @@ func TestTokenFallsWithTheRole(t *testing.T) {
 			w.OK(err)
 			c, err := w.Engine.Authenticate(w.Context(), token.Secret)
 			w.OK(err)
-			w.Equal(want, []bool{c.Has(fermata.ScopeAdmin), c.Has(fermata.ScopeAnswer), c.Has(fermata.ScopeRead)})
+			w.Equal(want, []bool{c.HasScope(fermata.ScopeAdmin), c.HasScope(fermata.ScopeAnswer), c.HasScope(fermata.ScopeRead)})
 		}
 	})
 }

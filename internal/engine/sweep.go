@@ -37,7 +37,7 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 		apply func(tx *store.Tx, id string) error
 		ahead func(id string) store.ReadAhead
 	}{
-		{overdue.HeldAnswers, e.releaseDue, func(id string) store.ReadAhead { return store.ReadAhead{Question: id, Events: true} }},
+		{overdue.HeldAnswers, e.releaseDueAnswer, func(id string) store.ReadAhead { return store.ReadAhead{Question: id, Events: true} }},
 		{overdue.Questions, e.expireDue, func(id string) store.ReadAhead { return store.ReadAhead{Question: id, Events: true} }},
 		{overdue.Runs, e.takeBackDue, func(id string) store.ReadAhead { return store.ReadAhead{Run: id} }},
 		{overdue.Tasks, e.wakeDue, func(id string) store.ReadAhead { return store.ReadAhead{Task: id} }},
@@ -112,7 +112,7 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	if t.State != fermata.TaskBlocked {
 		return nil
 	}
-	if err := move(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
+	if err := moveTask(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
 		return err
 	}
 	tx.SaveTask(t)
@@ -170,8 +170,8 @@ func sleep(ctx context.Context, d time.Duration) {
 
 func (e *Engine) deleteExpiredKeys(ctx context.Context) {
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.ForgetReplays(tx.Now().Add(-idempotencyRetention))
-		tx.ForgetSnoozes(tx.Now())
+		tx.DeleteReplays(tx.Now().Add(-idempotencyRetention))
+		tx.DeleteSnoozes(tx.Now())
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {

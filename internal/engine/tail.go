@@ -210,7 +210,7 @@ func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, 
 	events = w.events[from:min(from+tailPage, len(w.events)):len(w.events)]
 	for _, e := range events {
 		if e.JSON == nil {
-			e.JSON = encode(e.Event)
+			e.JSON = encodeEvent(e.Event)
 		}
 	}
 	return events, w.newEvents, false
@@ -244,7 +244,7 @@ func (t *Tail) VisibilityFilter(ctx context.Context, c fermata.Caller, events []
 	}, nil
 }
 
-func encode(e *fermata.Event) []byte {
+func encodeEvent(e *fermata.Event) []byte {
 	b, err := json.Marshal(e)
 	if err != nil {
 		panic("engine: write an event: " + err.Error())
@@ -260,7 +260,7 @@ func (t *Tail) readStored(ctx context.Context, workspace string, after int64) ([
 	}
 	out := make([]*TailEvent, 0, len(events))
 	for _, e := range events {
-		out = append(out, &TailEvent{Event: e, JSON: encode(e)})
+		out = append(out, &TailEvent{Event: e, JSON: encodeEvent(e)})
 	}
 	return out, nil
 }

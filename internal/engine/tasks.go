@@ -155,7 +155,7 @@ func (e *Engine) moveAfterPatch(tx *store.Tx, t *fermata.Task, p fermata.TaskPat
 	case t.State == fermata.TaskBlocked:
 		to = t.ReadyState()
 	}
-	if err := move(tx, t, to, by); err != nil {
+	if err := moveTask(tx, t, to, by); err != nil {
 		return err
 	}
 	tx.SaveTask(t)

@@ -20,9 +20,9 @@ func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermat
 	})
 }
 
-// hold stores an answer until it is released. The event does not contain the
+// holdAnswer stores an answer until it is released. The event does not contain the
 // answer, because agents read events.
-func hold(tx *store.Tx, q *fermata.Question) {
+func holdAnswer(tx *store.Tx, q *fermata.Question) {
 	q.HeldAnswer.Salt = rand.Text()
 	tx.HoldAnswer(q)
 	tx.Append(&fermata.Event{
@@ -31,17 +31,17 @@ func hold(tx *store.Tx, q *fermata.Question) {
 	})
 }
 
-// release settles a question with its held answer, in the same way as any other
+// releaseAnswer settles a question with its held answer, in the same way as any other
 // answer.
-func (e *Engine) release(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+func (e *Engine) releaseAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	by := q.HeldAnswer.By
 	q.Release()
 	return e.settle(tx, t, q, by)
 }
 
-// releaseDue releases a held answer if it is still due.
-func (e *Engine) releaseDue(tx *store.Tx, id string) error {
-	tx.ForgetHeldAnswer(id)
+// releaseDueAnswer releases a held answer if it is still due.
+func (e *Engine) releaseDueAnswer(tx *store.Tx, id string) error {
+	tx.DeleteDueRelease(id)
 	_, _, err := e.loadAndSettleIfDue(tx, id)
 	return err
 }

@@ -27,41 +27,41 @@ type recordedWorker struct {
 }
 
 // shouldRecord reports whether to record the worker now. If so, the caller must record it.
-func (l *recordedWorkers) shouldRecord(key, workspace, name string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (r *recordedWorkers) shouldRecord(key, workspace, name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := time.Now()
-	if last, ok := l.lastRecorded[key]; ok && now.Sub(last.at) < workerRecordInterval {
+	if last, ok := r.lastRecorded[key]; ok && now.Sub(last.at) < workerRecordInterval {
 		return false
 	}
-	for other, last := range l.lastRecorded {
+	for other, last := range r.lastRecorded {
 		if now.Sub(last.at) >= workerRecordInterval {
-			delete(l.lastRecorded, other)
+			delete(r.lastRecorded, other)
 		}
 	}
-	if l.lastRecorded == nil {
-		l.lastRecorded = map[string]recordedWorker{}
+	if r.lastRecorded == nil {
+		r.lastRecorded = map[string]recordedWorker{}
 	}
-	l.lastRecorded[key] = recordedWorker{workspace, name, now}
+	r.lastRecorded[key] = recordedWorker{workspace, name, now}
 	return true
 }
 
 // forgetName lets the next claim of each worker of the name record it again.
-func (l *recordedWorkers) forgetName(workspace, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key, w := range l.lastRecorded {
+func (r *recordedWorkers) forgetName(workspace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, w := range r.lastRecorded {
 		if w.workspace == workspace && w.name == name {
-			delete(l.lastRecorded, key)
+			delete(r.lastRecorded, key)
 		}
 	}
 }
 
 // forget lets the next claim record the worker again. It is called if the record was removed or could not be stored.
-func (l *recordedWorkers) forget(key string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.lastRecorded, key)
+func (r *recordedWorkers) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.lastRecorded, key)
 }
 
 // workerKey returns a key that is different for workers that take different tasks.

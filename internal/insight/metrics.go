@@ -44,16 +44,16 @@ type labelValues struct {
 }
 
 // label returns the name, or "other" if there are too many names.
-func (n *labelValues) label(name string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.seen[name] && len(n.seen) >= maxLabelValues {
+func (v *labelValues) label(name string) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.seen[name] && len(v.seen) >= maxLabelValues {
 		return "other"
 	}
-	if n.seen == nil {
-		n.seen = map[string]bool{}
+	if v.seen == nil {
+		v.seen = map[string]bool{}
 	}
-	n.seen[name] = true
+	v.seen[name] = true
 	return name
 }
 

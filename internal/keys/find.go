@@ -82,46 +82,46 @@ func resolve(path string) string {
 }
 
 // Load reads the key file at the location, and removes the rights of other users on it.
-func (p Location) Load(log *slog.Logger) (*Ring, error) {
-	r, err := Load(p.Path)
+func (l Location) Load(log *slog.Logger) (*Ring, error) {
+	r, err := Load(l.Path)
 	if err != nil {
 		return nil, err
 	}
-	r.readOnly = p.Source == FromCredential
-	p.restrict(log)
+	r.readOnly = l.Source == FromCredential
+	l.restrict(log)
 	return r, nil
 }
 
 // restrict removes the rights of other users. If this fails, as for a secret that a cluster mounts, it logs a
 // warning.
-func (p Location) restrict(log *slog.Logger) {
-	info, err := os.Stat(p.Path)
+func (l Location) restrict(log *slog.Logger) {
+	info, err := os.Stat(l.Path)
 	if err != nil || !private.IsOpenToOthers(info) {
 		return
 	}
-	if err := private.Restrict(p.Path, log); err != nil {
-		log.Warn("the key file is open to other users of this machine", "file", p.Path, "rights", info.Mode().Perm().String(), "error", err)
+	if err := private.Restrict(l.Path, log); err != nil {
+		log.Warn("the key file is open to other users of this machine", "file", l.Path, "rights", info.Mode().Perm().String(), "error", err)
 		return
 	}
-	log.Warn("other users may have read the master key; make a new one, and replace the secrets of the channels", "file", p.Path)
+	log.Warn("other users may have read the master key; make a new one, and replace the secrets of the channels", "file", l.Path)
 }
 
 // LoadOrCreate reads the key file at the location. If there is none, it creates one. created reports whether it did.
-func (p Location) LoadOrCreate(log *slog.Logger) (r *Ring, created bool, err error) {
-	r, err = p.Load(log)
+func (l Location) LoadOrCreate(log *slog.Logger) (r *Ring, created bool, err error) {
+	r, err = l.Load(log)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return r, false, err
 	}
-	if p.Source == FromDefault && isMount(p.DataFolder) {
+	if l.Source == FromDefault && isMount(l.DataFolder) {
 		return nil, false, fermata.Errorf(fermata.CodeInvalidRequest,
-			"there is no master key yet, and %s is a volume of its own: a key beside it would be lost with the container", p.DataFolder).
+			"there is no master key yet, and %s is a volume of its own: a key beside it would be lost with the container", l.DataFolder).
 			WithHint("name a file on another volume that lasts, with --master-key-file or FERMATA_MASTER_KEY_FILE")
 	}
-	if r, err = Create(p.Path); err == nil {
+	if r, err = Create(l.Path); err == nil {
 		return r, true, nil
 	}
 	// Another server that started at the same time may have created it.
-	if theirs, loadErr := p.Load(log); loadErr == nil {
+	if theirs, loadErr := l.Load(log); loadErr == nil {
 		return theirs, false, nil
 	}
 	return nil, false, err

@@ -56,7 +56,7 @@ func (d *clientBackend) IsPerson(ctx context.Context) bool {
 			return false
 		}
 		c := fermata.Caller{Kind: who.Kind, Scopes: who.Scopes}
-		d.person, d.isPersonKnown = who.Kind == fermata.ActorHuman && c.Has(fermata.ScopeAnswer), true
+		d.person, d.isPersonKnown = who.Kind == fermata.ActorHuman && c.HasScope(fermata.ScopeAnswer), true
 	}
 	return d.person
 }

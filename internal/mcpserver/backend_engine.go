@@ -24,7 +24,7 @@ type engineBackend struct {
 func (d *engineBackend) Name() string { return d.caller.TokenID + d.caller.MemberID }
 
 func (d *engineBackend) IsPerson(context.Context) bool {
-	return d.caller.Kind == fermata.ActorHuman && d.caller.TokenID != "" && d.caller.Has(fermata.ScopeAnswer)
+	return d.caller.Kind == fermata.ActorHuman && d.caller.TokenID != "" && d.caller.HasScope(fermata.ScopeAnswer)
 }
 
 func (d *engineBackend) Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermata.Question, error) {

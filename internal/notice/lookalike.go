@@ -19,11 +19,11 @@ const lookalikes = "" +
 const signs = "\u037e‐‑‒–—−―⁄∕⧸╱ꓸ․‥…‚；∶ː꞉։׃˸‘’ʹʼ“”ˈ‹›˂˃∗⁎‖∣⼁ǀ⋅"
 
 var (
-	fakeLetters = setOf(lookalikes)
-	fakeSigns   = setOf(signs)
+	fakeLetters = setOfRunes(lookalikes)
+	fakeSigns   = setOfRunes(signs)
 )
 
-func setOf(s string) map[rune]bool {
+func setOfRunes(s string) map[rune]bool {
 	set := map[rune]bool{}
 	for _, r := range s {
 		set[r] = true
@@ -40,11 +40,11 @@ func looksLatin(r rune) bool {
 		r >= 0x2160 && r <= 0x217f // Roman numerals
 }
 
-// fakes returns the positions of the letters that pass for Latin ones. These
+// findFakes returns the positions of the letters that pass for Latin ones. These
 // are the look-alikes in a word with real Latin letters. If strict is set, they
 // are also the look-alikes in a word of nothing else, and the signs that pass
 // for signs of the command line.
-func fakes(s string, strict bool) map[int]bool {
+func findFakes(s string, strict bool) map[int]bool {
 	found := map[int]bool{}
 	var word []int
 	var latin, other bool

@@ -26,17 +26,17 @@ func Marks(it *fermata.Item) []string {
 
 func markOf(scheme, i int) string {
 	if scheme == 0 {
-		return letter(i)
+		return letterMark(i)
 	}
 	return strings.Repeat("#", scheme-1) + strconv.Itoa(i+1)
 }
 
-// letter returns the mark at position i: A to Z, then AA, AB and so on.
-func letter(i int) string {
+// letterMark returns the mark at position i: A to Z, then AA, AB and so on.
+func letterMark(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
 	}
-	return letter(i/26-1) + letter(i%26)
+	return letterMark(i/26-1) + letterMark(i%26)
 }
 
 // areUnambiguous reports whether each mark picks exactly its own option, and no

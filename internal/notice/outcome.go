@@ -153,7 +153,7 @@ func valueWords(it *fermata.Item, v any) string {
 		return "no"
 	}
 	if s, ok := v.(string); ok {
-		return label(it, s)
+		return labelOf(it, s)
 	}
 	var list []string
 	switch values := v.(type) {
@@ -170,12 +170,12 @@ func valueWords(it *fermata.Item, v any) string {
 		return "none"
 	}
 	for i := range list {
-		list[i] = label(it, list[i])
+		list[i] = labelOf(it, list[i])
 	}
 	return strings.Join(list, ", ")
 }
 
-func label(it *fermata.Item, value string) string {
+func labelOf(it *fermata.Item, value string) string {
 	if o, ok := it.Option(value); ok {
 		return o.Text()
 	}

@@ -33,12 +33,12 @@ func ParseUnchecked(it *fermata.Item, text string) (any, error) {
 		if b, ok := ParseYesNo(trimmed); ok {
 			return b, nil
 		}
-		return nil, refuse("%q is neither yes nor no", trimmed)
+		return nil, invalidAnswerError("%q is neither yes nor no", trimmed)
 	case fermata.ResponseApproval:
 		if decision, ok := parseApproval(trimmed); ok {
 			return decision, nil
 		}
-		return nil, refuse("%q is neither approve nor reject", trimmed)
+		return nil, invalidAnswerError("%q is neither approve nor reject", trimmed)
 	case fermata.ResponseNumber:
 		return readNumber(trimmed)
 	case fermata.ResponseDate:
@@ -65,14 +65,14 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 	if it.TakesOther() && text != "" {
 		return text, nil
 	}
-	return "", refuse("%q is not an option; there are %s", text, choices(it))
+	return "", invalidAnswerError("%q is not an option; there are %s", text, listChoices(it))
 }
 
 // maxChoicesListed is how many options an error lists.
 const maxChoicesListed = 12
 
-// choices lists the options as people type them.
-func choices(it *fermata.Item) string {
+// listChoices lists the options as people type them.
+func listChoices(it *fermata.Item) string {
 	var list []string
 	for i, o := range it.Options {
 		if i == maxChoicesListed {
@@ -87,7 +87,7 @@ func choices(it *fermata.Item) string {
 func pickNumber(it *fermata.Item, text string) (string, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > len(it.Options) {
-		return "", refuse("there is no option %s; there are %d", text, len(it.Options))
+		return "", invalidAnswerError("there is no option %s; there are %d", text, len(it.Options))
 	}
 	return it.Options[n-1].Value, nil
 }
@@ -160,12 +160,12 @@ func readNumber(text string) (float64, error) {
 	case err == nil:
 		return n, nil
 	case strings.Contains(text, ","):
-		return 0, refuse("%q is no number: write a point before the decimals, and nothing between thousands", text)
+		return 0, invalidAnswerError("%q is no number: write a point before the decimals, and nothing between thousands", text)
 	default:
-		return 0, refuse("%q is no number", text)
+		return 0, invalidAnswerError("%q is no number", text)
 	}
 }
 
-func refuse(format string, args ...any) *fermata.Error {
+func invalidAnswerError(format string, args ...any) *fermata.Error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, format, args...)
 }

@@ -74,7 +74,7 @@ func readValue(q *fermata.Question, it *fermata.Item, text string) (any, error) 
 	if it.ResponseType == fermata.ResponseText {
 		return it.Normalize(text)
 	}
-	values, err := meanings(it, text)
+	values, err := findMeanings(it, text)
 	found := make([]reading, 0, 1)
 	for _, v := range values {
 		found = append(found, reading{value: v})
@@ -103,7 +103,7 @@ func readings(it *fermata.Item, line string) ([]reading, error) {
 	}
 	var lastErr error
 	for _, head := range heads {
-		values, err := meanings(it, strings.TrimSpace(head.value.(string)))
+		values, err := findMeanings(it, strings.TrimSpace(head.value.(string)))
 		lastErr = err
 		for _, v := range values {
 			same := func(r reading) bool { return valueKey(r.value) == valueKey(v) }
@@ -125,12 +125,12 @@ func ambiguousError(text string, found []reading) error {
 	for _, r := range found {
 		list = append(list, shorten(answerText(r.value), 60))
 	}
-	return refuse("%q can mean %s", shorten(OneLine(text), 60), strings.Join(list, " or "))
+	return invalidAnswerError("%q can mean %s", shorten(OneLine(text), 60), strings.Join(list, " or "))
 }
 
-// meanings returns the values that a text can mean. If there is none, the error
+// findMeanings returns the values that a text can mean. If there is none, the error
 // says why.
-func meanings(it *fermata.Item, text string) ([]any, error) {
+func findMeanings(it *fermata.Item, text string) ([]any, error) {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
 		var values []any
@@ -146,7 +146,7 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 	case fermata.ResponseBoolean, fermata.ResponseApproval:
 		word := strings.TrimRight(text, ".!")
 		if isInt(word) {
-			return nil, refuse("%q is no word for yes or no", text)
+			return nil, invalidAnswerError("%q is no word for yes or no", text)
 		}
 		text = word
 		fallthrough
@@ -157,7 +157,7 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 		}
 		if it.ResponseType == fermata.ResponseDate {
 			if v, err = it.Normalize(v); err != nil {
-				return nil, refuse("%q is no date as in 2027-01-31", text)
+				return nil, invalidAnswerError("%q is no date as in 2027-01-31", text)
 			}
 		}
 		return []any{v}, nil
@@ -166,7 +166,7 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 
 // noOptionError returns the error for a text that names no option.
 func noOptionError(it *fermata.Item, text string) error {
-	return refuse("%q is not an option; there are %s", shorten(OneLine(text), 60), choices(it))
+	return invalidAnswerError("%q is not an option; there are %s", shorten(OneLine(text), 60), listChoices(it))
 }
 
 // multiChoiceMeanings returns the choices that a text can mean: one option, several options

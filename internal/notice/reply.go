@@ -29,7 +29,7 @@ func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 
 func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	if text == "" {
-		return fermata.Answer{}, refuse("the reply is empty")
+		return fermata.Answer{}, invalidAnswerError("the reply is empty")
 	}
 	if len(q.Items) != 1 {
 		values, comment, err := readLines(q, text)
@@ -130,7 +130,7 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 		_, isRepeated := texts[key]
 		switch {
 		case found && isRepeated:
-			return nil, "", refuse("%s is answered twice", key)
+			return nil, "", invalidAnswerError("%s is answered twice", key)
 		case found:
 			texts[key], last = value, key
 		case strings.TrimSpace(line) == "" && !takesSeveralLines(q, last):
@@ -142,7 +142,7 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 		case takesSeveralLines(q, last):
 			texts[last] += "\n" + line
 		case strings.TrimSpace(line) != "":
-			return nil, "", refuse("the line %q does not begin with one of the keys %s", OneLine(line), strings.Join(itemKeys(q), ", "))
+			return nil, "", invalidAnswerError("the line %q does not begin with one of the keys %s", OneLine(line), strings.Join(itemKeys(q), ", "))
 		}
 	}
 	for key := range texts {

@@ -30,13 +30,13 @@ func checkSurroundingWords(q *fermata.Question, it *fermata.Item, line, rest str
 		case r.value == fermata.Reject:
 			return nil
 		case !approveWords[word] && hasHighRisk(q):
-			return refuse("%q does not approve at this risk: write approve", word)
+			return invalidAnswerError("%q does not approve at this risk: write approve", word)
 		case !approveWords[word] && r.comment != "":
 			return retractedError(word)
 		}
 	case fermata.ResponseBoolean:
 		if shortWords[word] && hasHighRisk(q) {
-			return refuse("%q is too short at this risk: write yes or no", word)
+			return invalidAnswerError("%q is too short at this risk: write yes or no", word)
 		}
 	default:
 		if !hasHighRisk(q) && !picksDanger(it, r.value) {
@@ -51,7 +51,7 @@ func checkSurroundingWords(q *fermata.Question, it *fermata.Item, line, rest str
 
 // retractedError returns the error for an answer with other words beside it.
 func retractedError(word string) error {
-	return refuse("more words stand beside %q, and they may say something else: write the answer alone, or a comment behind it and a colon in the same line", shorten(word, 60))
+	return invalidAnswerError("more words stand beside %q, and they may say something else: write the answer alone, or a comment behind it and a colon in the same line", shorten(word, 60))
 }
 
 func hasHighRisk(q *fermata.Question) bool {

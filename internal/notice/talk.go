@@ -21,7 +21,7 @@ func isAsking(text string) bool { return strings.HasSuffix(strings.TrimSpace(tex
 // Read reads the message as the answer to the question. See [ParseReply] for the form and the errors.
 func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
 	if in.InSharedPlace && isTalk(q, stripWrapping(in.Text)) {
-		e := refuse("these words name no option, so they are taken for talk")
+		e := invalidAnswerError("these words name no option, so they are taken for talk")
 		e.Hint = HowToAnswer(q)
 		return fermata.Answer{}, e
 	}

@@ -45,7 +45,7 @@ func showHidden(s string, strict bool) string {
 	if isPlain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
 		return s
 	}
-	v := viewer{strict: strict, fakes: fakes(s, strict)}
+	v := viewer{strict: strict, fakes: findFakes(s, strict)}
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
 			v.flush()

@@ -11,7 +11,7 @@ import (
 // whether there is news for its waiting worker. It leaves out a run that does
 // not exist.
 func (r Reader) WatchedRuns(runIDs []string) ([]*fermata.WatchedRun, error) {
-	watched, err := byID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
+	watched, err := listByID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
 		func(w *fermata.WatchedRun) string { return w.Run.ID })
 	if err != nil || len(watched) == 0 {
 		return nil, err
@@ -21,7 +21,7 @@ func (r Reader) WatchedRuns(runIDs []string) ([]*fermata.WatchedRun, error) {
 		byTask[w.Task.ID] = append(byTask[w.Task.ID], w)
 	}
 	// The texts of a task may be long and are not needed.
-	tasks, err := byID(r, scanWatchedTask, "id, state, reason, run_id, unread, pending_question_id", "tasks",
+	tasks, err := listByID(r, scanWatchedTask, "id, state, reason, run_id, unread, pending_question_id", "tasks",
 		slices.Sorted(maps.Keys(byTask)), taskID)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, parse("settings", string(opened), &c.Settings)
+	return c, parseColumn("settings", string(opened), &c.Settings)
 }
 
 func (r Reader) channelCell(id string) cell { return cell{"channels", "settings", r.workspace, id} }
@@ -74,10 +74,10 @@ func (tx *Tx) DeleteChannel(id string) {
 	tx.execAny("DELETE FROM inbound WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
 }
 
-// ListenAs gives a process the lease to fetch the incoming messages of a
+// TakeListenLease gives a process the lease to fetch the incoming messages of a
 // channel until the given instant, or renews this lease. It reports whether the
 // process has the lease.
-func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error) {
+func (tx *Tx) TakeListenLease(channelID, process string, until time.Time) (bool, error) {
 	tx.execAny(`UPDATE channels SET listener = $1, listens_until = $2 WHERE workspace_id = $3 AND id = $4
 		AND (listener = $1 OR listens_until <= $5)`,
 		process, until.UnixMilli(), tx.workspace, channelID, tx.Now().UnixMilli())
@@ -85,8 +85,8 @@ func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error)
 	return len(holders) == 1 && holders[0] == process, err
 }
 
-// StopListening ends the lease that [Tx.ListenAs] gave.
-func (tx *Tx) StopListening(channelID, process string) {
+// EndListenLease ends the lease that [Tx.TakeListenLease] gave.
+func (tx *Tx) EndListenLease(channelID, process string) {
 	tx.execAny("UPDATE channels SET listener = '', listens_until = 0 WHERE workspace_id = $1 AND id = $2 AND listener = $3",
 		tx.workspace, channelID, process)
 }
@@ -142,7 +142,7 @@ func scanPlan(rs rows) (Plan, error) {
 		return p, err
 	}
 	if earlier != "" {
-		if err := parse("earlier", earlier, &p.Earlier); err != nil {
+		if err := parseColumn("earlier", earlier, &p.Earlier); err != nil {
 			return p, err
 		}
 	}
@@ -150,7 +150,7 @@ func scanPlan(rs rows) (Plan, error) {
 		p.Routes = fermata.DefaultRoutes()
 		return p, nil
 	}
-	err := parse("routes", routes, &p.Routes)
+	err := parseColumn("routes", routes, &p.Routes)
 	p.Chosen = columnText(p.Routes) != columnText(fermata.DefaultRoutes())
 	return p, err
 }

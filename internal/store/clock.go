@@ -127,8 +127,8 @@ func (db *DB) writeEach(ctx context.Context, write func(tx *Tx)) error {
 	return err
 }
 
-// newestEvent is the query for the instant of the newest event of each workspace.
-const newestEvent = "SELECT e.at FROM workspaces w JOIN events e ON e.workspace_id = w.id AND e.seq = w.event_seq"
+// newestEventSQL is the query for the instant of the newest event of each workspace.
+const newestEventSQL = "SELECT e.at FROM workspaces w JOIN events e ON e.workspace_id = w.id AND e.seq = w.event_seq"
 
 // WatchClock starts the watch of the clock at the instant of the newest event. If the clock shows an earlier time, it
 // was set back while no server ran.
@@ -141,7 +141,7 @@ func (db *DB) WatchClock(ctx context.Context) error {
 		return err
 	}
 	newest := reading.Add(db.opts.ClockError())
-	happened, err := list(db.Reader(ctx, ""), scanInt, newestEvent)
+	happened, err := list(db.Reader(ctx, ""), scanInt, newestEventSQL)
 	for _, ms := range happened {
 		// Events carry the shifted time that tests set, so the shift is taken off.
 		if event := instantOf(ms).Add(-db.opts.ClockOffset()); event.After(newest) {

@@ -66,8 +66,8 @@ type ClosingFilter struct {
 
 // conditions returns the conditions on the table of questions or of closings.
 // asked names the column with the time of asking.
-func (f ClosingFilter) conditions(r Reader, asked string) *filter {
-	w := r.newFilter()
+func (f ClosingFilter) conditions(r Reader, asked string) *whereClause {
+	w := r.newWhereClause()
 	w.add(asked+" >= $%d", f.Asked.From.UnixMilli())
 	w.add(asked+" < $%d", f.Asked.To.UnixMilli())
 	w.addEqual("project", f.Project)
@@ -84,7 +84,7 @@ func (f ClosingFilter) conditions(r Reader, asked string) *filter {
 
 // stepExpression returns the SQL expression for the number of the step in which a
 // question was asked.
-func (f ClosingFilter) stepExpression(w *filter, asked string) string {
+func (f ClosingFilter) stepExpression(w *whereClause, asked string) string {
 	if f.Step <= 0 {
 		return "0"
 	}

@@ -14,11 +14,11 @@ const deliveryColumns = `id, question_id, task_id, channel_id, kind, member_id, 
 	COALESCE((SELECT name FROM channels c WHERE c.workspace_id = deliveries.workspace_id AND c.id = deliveries.channel_id), ''),
 	COALESCE((SELECT handle FROM members m WHERE m.workspace_id = deliveries.workspace_id AND m.id = deliveries.member_id), '')`
 
-func scanDelivery(rs rows) (*fermata.Delivery, error) { return scanDeliveryAnd(rs) }
+func scanDelivery(rs rows) (*fermata.Delivery, error) { return scanDeliveryWith(rs) }
 
-// scanDeliveryAnd reads a delivery, and the further columns that the query
+// scanDeliveryWith reads a delivery, and the further columns that the query
 // returns.
-func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
+func scanDeliveryWith(rs rows, more ...any) (*fermata.Delivery, error) {
 	d := &fermata.Delivery{}
 	var state, condition, shows, ref, history string
 	var nextAt, leasedUntil, createdAt, sentAt, updatedAt, decides int64
@@ -33,7 +33,7 @@ func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
 	d.State, d.Condition, d.ShownStatus = fermata.DeliveryState(state), fermata.RouteCondition(condition), fermata.QuestionStatus(shows)
 	d.NextAt, d.LeasedUntil, d.CreatedAt = optionalInstant(nextAt), optionalInstant(leasedUntil), instantOf(createdAt)
 	d.SentAt, d.UpdatedAt, d.CanDecide, d.Ref = optionalInstant(sentAt), optionalInstant(updatedAt), decides == 1, rawJSON(ref)
-	return d, parse("history", history, &d.History)
+	return d, parseColumn("history", history, &d.History)
 }
 
 // PlanDelivery adds a delivery, unless one with the same unique key exists.
@@ -59,8 +59,8 @@ func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
 	d.Version++
 }
 
-// SetContent stores the content that was sent.
-func (tx *Tx) SetContent(id, content string) {
+// SetDeliveryContent stores the content that was sent.
+func (tx *Tx) SetDeliveryContent(id, content string) {
 	tx.exec("UPDATE deliveries SET content = $1 WHERE workspace_id = $2 AND id = $3", content, tx.workspace, id)
 }
 
@@ -68,7 +68,7 @@ func (tx *Tx) SetContent(id, content string) {
 func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 	return scanOne(r, "delivery", id, func(rs rows) (*fermata.Delivery, error) {
 		var content string
-		d, err := scanDeliveryAnd(rs, &content)
+		d, err := scanDeliveryWith(rs, &content)
 		if err == nil {
 			d.Content = content
 		}
@@ -78,7 +78,7 @@ func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 
 // DeliveriesByID returns the deliveries with the ids, without their content.
 func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
-	return byID(r, scanDelivery, deliveryColumns, "deliveries", ids, func(d *fermata.Delivery) string { return d.ID })
+	return listByID(r, scanDelivery, deliveryColumns, "deliveries", ids, func(d *fermata.Delivery) string { return d.ID })
 }
 
 // DeliveriesOf lists the deliveries of the questions, without their content.
@@ -104,7 +104,7 @@ type DeliveryFilter struct {
 
 // Deliveries lists deliveries, the newest first, without their content.
 func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	// A delivery of kind watch only checks whether any person was reached. It
 	// is not a message, so it is not listed.
 	w.conditions = append(w.conditions, "kind <> 'watch'")

@@ -44,7 +44,7 @@ var sqliteDialect = dialect{
 	inQuery: "%s IN (%s)",
 	like:    "LIKE",
 
-	insertEvents: insertEach,
+	insertEvents: insertEventsSeparately,
 	field:        "json_extract(%s, '$.%s')",
 	fieldJoin:    ".",
 	tableCount:   "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = $1",
@@ -66,7 +66,7 @@ var postgresDialect = dialect{
 	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	lockRow: " FOR UPDATE",
 
-	insertEvents: insertTogether,
+	insertEvents: insertEventsTogether,
 	field:        "(%s::jsonb #>> '{%s}')",
 	fieldJoin:    ",",
 	tableCount:   "SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)",
@@ -79,14 +79,14 @@ var postgresDialect = dialect{
 		END IF; END $$`,
 }
 
-const insertEvent = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
+const insertEventSQL = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
 	actor_kind, actor_id, actor_name, at, data, prev_hash) `
 
-// insertEach inserts the events one by one.
-func insertEach(events []*fermata.Event) []statement {
+// insertEventsSeparately inserts the events one by one.
+func insertEventsSeparately(events []*fermata.Event) []statement {
 	var all []statement
 	for _, e := range events {
-		all = append(all, statement{one: true, sql: insertEvent + "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", args: []any{
+		all = append(all, statement{one: true, sql: insertEventSQL + "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", args: []any{
 			e.WorkspaceID, e.Seq, string(e.Type), e.TaskID, e.QuestionID, e.RunID,
 			string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, e.At.UnixMilli(), string(e.Data), hashBytes(e.PrevHash),
 		}})
@@ -94,9 +94,9 @@ func insertEach(events []*fermata.Event) []statement {
 	return all
 }
 
-// insertTogether inserts the events with one statement, column by column. All events must have the same workspace and
+// insertEventsTogether inserts the events with one statement, column by column. All events must have the same workspace and
 // instant.
-func insertTogether(events []*fermata.Event) []statement {
+func insertEventsTogether(events []*fermata.Event) []statement {
 	var seqs []int64
 	var texts [8][]string
 	var hashes [][]byte
@@ -113,15 +113,15 @@ func insertTogether(events []*fermata.Event) []statement {
 	for _, column := range texts {
 		args = append(args, column)
 	}
-	return []statement{{args: args, sql: insertEvent + `SELECT $1, seq, type, task_id, question_id, run_id,
+	return []statement{{args: args, sql: insertEventSQL + `SELECT $1, seq, type, task_id, question_id, run_id,
 		actor_kind, actor_id, actor_name, $2, data, prev_hash
 		FROM unnest($3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 		$11::text[], $12::text[])
 		AS e (seq, prev_hash, type, task_id, question_id, run_id, actor_kind, actor_id, actor_name, data)`}}
 }
 
-// withoutLock is the query for the names whose advisory lock is not held in this PostgreSQL database.
-const withoutLock = `SELECT p.name FROM unnest($1::text[], $2::bigint[]) AS p (name, key) WHERE NOT EXISTS (
+// unlockedNamesSQL is the query for the names whose advisory lock is not held in this PostgreSQL database.
+const unlockedNamesSQL = `SELECT p.name FROM unnest($1::text[], $2::bigint[]) AS p (name, key) WHERE NOT EXISTS (
 	SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 	AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	AND (l.classid::bigint << 32 | l.objid::bigint) = p.key)`

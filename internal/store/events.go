@@ -50,7 +50,7 @@ type EventFilter struct {
 
 // Events lists events in the order of their numbers.
 func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	w.add("seq > $%d", f.After)
 	if f.Before > 0 {
 		w.add("seq < $%d", f.Before)
@@ -91,36 +91,36 @@ func eventsOfQuestionSQL(task string) string {
 }
 
 // addTypes keeps the events that match one of the types, as [EventFilter] describes them.
-func (f *filter) addTypes(types []string) {
+func (w *whereClause) addTypes(types []string) {
 	var whole, either []string
 	for _, t := range types {
 		if strings.Contains(t, ".") {
 			whole = append(whole, t)
 			continue
 		}
-		f.args = append(f.args, escapeLike(t)+".%")
-		either = append(either, fmt.Sprintf(`type LIKE $%d ESCAPE '\'`, len(f.args)))
+		w.args = append(w.args, escapeLike(t)+".%")
+		either = append(either, fmt.Sprintf(`type LIKE $%d ESCAPE '\'`, len(w.args)))
 	}
 	if len(whole) > 0 {
-		f.args = append(f.args, columnText(whole))
-		either = append(either, fmt.Sprintf(f.d.inList, "type", len(f.args)))
+		w.args = append(w.args, columnText(whole))
+		either = append(either, fmt.Sprintf(w.d.inList, "type", len(w.args)))
 	}
 	if len(either) > 0 {
-		f.conditions = append(f.conditions, "("+strings.Join(either, " OR ")+")")
+		w.conditions = append(w.conditions, "("+strings.Join(either, " OR ")+")")
 	}
 }
 
 // addSearch keeps the events that contain the text. The data of an event is JSON, which escapes some characters, so the
 // escaped text is searched there.
-func (f *filter) addSearch(s string) {
+func (w *whereClause) addSearch(s string) {
 	if s == "" {
 		return
 	}
 	quoted := columnText(s)
-	f.args = append(f.args, likeAnywhere(s), likeAnywhere(quoted[1:len(quoted)-1]), s)
-	n := len(f.args)
-	f.conditions = append(f.conditions, fmt.Sprintf(`(data %[1]s $%[2]d ESCAPE '\' OR actor_name %[1]s $%[3]d ESCAPE '\'
-		OR task_id = $%[4]d OR question_id = $%[4]d OR run_id = $%[4]d)`, f.d.like, n-1, n-2, n))
+	w.args = append(w.args, likeAnywhere(s), likeAnywhere(quoted[1:len(quoted)-1]), s)
+	n := len(w.args)
+	w.conditions = append(w.conditions, fmt.Sprintf(`(data %[1]s $%[2]d ESCAPE '\' OR actor_name %[1]s $%[3]d ESCAPE '\'
+		OR task_id = $%[4]d OR question_id = $%[4]d OR run_id = $%[4]d)`, w.d.like, n-1, n-2, n))
 }
 
 // SeqAt returns the number of the first event at or after an instant, or the number after the last event if there is

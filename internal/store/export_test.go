@@ -202,5 +202,5 @@ func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }
 // Reporter returns the function with which the watch reports a trouble.
 func Reporter(changed func(*Trouble)) func(t *Trouble, now time.Time) {
 	r := reporter{changed: changed}
-	return r.tell
+	return r.report
 }

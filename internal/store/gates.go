@@ -23,11 +23,11 @@ func (r Reader) scanGateRule(rs rows) (*fermata.GateRule, error) {
 		return nil, err
 	}
 	g.ExpiresAt, g.CreatedAt = optionalInstant(expiresAt), instantOf(createdAt)
-	if err := parse("owner", owner, (*actor)(&g.Owner)); err != nil {
+	if err := parseColumn("owner", owner, (*actor)(&g.Owner)); err != nil {
 		return nil, err
 	}
 	rule := storedRule{NewGateRule: &g.NewGateRule}
-	err := parse("rule", stored, &rule)
+	err := parseColumn("rule", stored, &rule)
 	g.SessionOwner = rule.SessionOf
 	return g, err
 }

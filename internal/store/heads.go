@@ -149,8 +149,8 @@ func slotOf(v any) ([]byte, error) {
 	return append(append(line, bytes.Repeat([]byte(" "), slotSize-len(line)-1)...), '\n'), nil
 }
 
-// note writes a head that was committed. The next sync makes it durable.
-func (h *heads) note(head Head) {
+// noteHead writes a head that was committed. The next sync makes it durable.
+func (h *heads) noteHead(head Head) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last[head.Workspace] = head
@@ -282,7 +282,7 @@ func (h *heads) close(r closeState) error {
 func (db *DB) noteHead(workspace string, head fermata.Chain) {
 	db.committedHeads.Store(workspace, head)
 	if db.heads != nil {
-		db.heads.note(Head{Workspace: workspace, Seq: head.Seq, Hash: head.Hash, At: time.Now().UTC()})
+		db.heads.noteHead(Head{Workspace: workspace, Seq: head.Seq, Hash: head.Hash, At: time.Now().UTC()})
 	}
 }
 

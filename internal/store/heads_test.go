@@ -55,7 +55,7 @@ func readHeads(t *testing.T, h *heads) map[string]Head {
 func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 	t.Parallel()
 	h := newHeads(t)
-	h.note(Head{Workspace: "a", Seq: 1})
+	h.noteHead(Head{Workspace: "a", Seq: 1})
 	disk := &slowFile{headFile: h.file, syncErr: errors.New("input/output error")}
 	h.file = disk
 	folder := filepath.Dir(h.path)
@@ -71,7 +71,7 @@ func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 			t.Error("a later sync is taken for one of everything")
 		}
 	}
-	h.note(Head{Workspace: "b", Seq: 2})
+	h.noteHead(Head{Workspace: "b", Seq: 2})
 	if err := os.Rename(folder+".away", folder); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 func TestANoteWaitsForNoSync(t *testing.T) {
 	t.Parallel()
 	h := newHeads(t)
-	h.note(Head{Workspace: "a", Seq: 1})
+	h.noteHead(Head{Workspace: "a", Seq: 1})
 	disk := &slowFile{headFile: h.file, begun: make(chan struct{}), release: make(chan struct{})}
 	h.file = disk
 	synced := make(chan error, 1)
@@ -98,7 +98,7 @@ func TestANoteWaitsForNoSync(t *testing.T) {
 	limit.Receive(t, "a sync begins", disk.begun)
 	noted := make(chan struct{})
 	go func() {
-		h.note(Head{Workspace: "a", Seq: 2})
+		h.noteHead(Head{Workspace: "a", Seq: 2})
 		close(noted)
 	}()
 	limit.Receive(t, "the head is noted", noted)
@@ -119,7 +119,7 @@ func TestHeadsAreNotedWhileTheFileIsReplaced(t *testing.T) {
 	for w := range 3 {
 		noting.Go(func() {
 			for n := range int64(200) {
-				h.note(Head{Workspace: fmt.Sprint(w), Seq: n + 1})
+				h.noteHead(Head{Workspace: fmt.Sprint(w), Seq: n + 1})
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
 	parts.Go(func() { repeat(ctx, nil, checked, db.syncHeads) })
 	parts.Go(func() { repeat(ctx, db.health.wakeWatch, checked, func() { db.examine(ctx) }) })
 	report := reporter{changed: changed}
-	repeat(ctx, checked, nil, func() { report.tell(db.Trouble(), time.Now()) })
+	repeat(ctx, checked, nil, func() { report.report(db.Trouble(), time.Now()) })
 }
 
 // repeat calls do every watchInterval, and sooner when woken receives, until ctx ends. It signals done after each
@@ -275,7 +275,7 @@ type reporter struct {
 	reportedAt time.Time
 }
 
-func (r *reporter) tell(t *Trouble, now time.Time) {
+func (r *reporter) report(t *Trouble, now time.Time) {
 	same := t == r.last || t != nil && r.last != nil && t.Reason == r.last.Reason
 	if same && (t == nil || now.Sub(r.reportedAt) < reminderInterval) {
 		return

@@ -13,10 +13,10 @@ func (tx *Tx) HoldAnswer(q *fermata.Question) {
 		tx.workspace, q.ID, q.HeldAnswer.ReleaseAt.UnixMilli())
 }
 
-// ForgetHeldAnswer deletes the release instant of a question's held answer if that
+// DeleteDueRelease deletes the release instant of a question's held answer if that
 // instant has passed. The release instant of a later answer to the same
 // question stays.
-func (tx *Tx) ForgetHeldAnswer(questionID string) {
+func (tx *Tx) DeleteDueRelease(questionID string) {
 	tx.execAny("DELETE FROM held_answers WHERE workspace_id = $1 AND question_id = $2 AND release_at <= $3",
 		tx.workspace, questionID, tx.Now().UnixMilli())
 }

@@ -28,8 +28,8 @@ func (tx *Tx) SaveReplay(caller, key string, p Replay) {
 		tx.workspace, caller, key, p.Fingerprint, p.Result, tx.Now().UnixMilli())
 }
 
-// ForgetReplays deletes the results that were stored before the instant, in every
+// DeleteReplays deletes the results that were stored before the instant, in every
 // workspace.
-func (tx *Tx) ForgetReplays(before time.Time) {
+func (tx *Tx) DeleteReplays(before time.Time) {
 	tx.execAny("DELETE FROM idempotency WHERE created_at < $1", before.UnixMilli())
 }

@@ -65,7 +65,7 @@ func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences,
 		if err := rs.Scan(&w.member, &stored); err != nil {
 			return w, err
 		}
-		return w, parse("wishes", stored, &w.Preferences)
+		return w, parseColumn("wishes", stored, &w.Preferences)
 	}, "SELECT member_id, wishes FROM preferences WHERE workspace_id = $1 AND "+fmt.Sprintf(r.d.inList, "member_id", 2), r.workspace, columnText(memberIDs))
 	for _, w := range found {
 		all[w.member] = w.Preferences
@@ -93,7 +93,7 @@ func (r Reader) scanDevice(rs rows) (*fermata.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, parse("subscription", string(opened), &d.Subscription)
+	return d, parseColumn("subscription", string(opened), &d.Subscription)
 }
 
 func (r Reader) deviceCell(id string) cell {

@@ -16,15 +16,15 @@ func (r Reader) InboundVerdict(channelID, id string) (json.RawMessage, error) {
 	return json.RawMessage(found[0]), nil
 }
 
-// RememberInbound stores the verdict on a message. An earlier verdict on the
+// SaveInboundVerdict stores the verdict on a message. An earlier verdict on the
 // same message stays.
-func (tx *Tx) RememberInbound(channelID, id string, verdict json.RawMessage) {
+func (tx *Tx) SaveInboundVerdict(channelID, id string, verdict json.RawMessage) {
 	tx.execAny(`INSERT INTO inbound (workspace_id, channel_id, id, verdict, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (workspace_id, channel_id, id) DO NOTHING`, tx.workspace, channelID, id, string(verdict), tx.Now().UnixMilli())
 }
 
-// ForgetInbound deletes the verdicts up to an instant, in every workspace.
-func (tx *Tx) ForgetInbound(before time.Time) {
+// DeleteInboundVerdicts deletes the verdicts up to an instant, in every workspace.
+func (tx *Tx) DeleteInboundVerdicts(before time.Time) {
 	tx.execAny("DELETE FROM inbound WHERE at <= $1", before.UnixMilli())
 }
 
@@ -36,7 +36,7 @@ func (r Reader) MembersWithOpenPage(process string, now time.Time) ([]string, er
 	var all []string
 	for _, stored := range lists {
 		var members []string
-		if err := parse("members", stored, &members); err != nil {
+		if err := parseColumn("members", stored, &members); err != nil {
 			return nil, err
 		}
 		all = append(all, members...)

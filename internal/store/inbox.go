@@ -84,7 +84,7 @@ var questionOrders = map[QuestionSort][]string{
 }
 
 // addOrder adds the bounds After and Until of the filter as conditions, and returns the ORDER BY columns.
-func (w *filter) addOrder(f QuestionFilter) string {
+func (w *whereClause) addOrder(f QuestionFilter) string {
 	if f.Sort == "" {
 		f.Sort = SortNewest
 		if f.Status == string(fermata.Pending) {
@@ -110,7 +110,7 @@ func (w *filter) addOrder(f QuestionFilter) string {
 }
 
 // addPosition adds the condition that compares the columns with a position in their order.
-func (w *filter) addPosition(columns []string, operator string, p QuestionPosition) {
+func (w *whereClause) addPosition(columns []string, operator string, p QuestionPosition) {
 	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
 	parameters := make([]string, 0, len(columns))
 	for _, column := range columns {
@@ -142,8 +142,8 @@ func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error
 }
 
 // questionConditions returns the conditions of a list of questions.
-func (r Reader) questionConditions(f QuestionFilter) *filter {
-	w := r.newFilter()
+func (r Reader) questionConditions(f QuestionFilter) *whereClause {
+	w := r.newWhereClause()
 	switch {
 	case f.Status == string(fermata.Pending) && f.Snooze.OnlySnoozed:
 		// Snoozed questions are few, and are found by their ids.
@@ -181,19 +181,19 @@ func (r Reader) questionConditions(f QuestionFilter) *filter {
 }
 
 // askedField returns the expression for a text within the column asked.
-func (w *filter) askedField(path ...string) string {
+func (w *whereClause) askedField(path ...string) string {
 	return fmt.Sprintf(w.d.field, "asked", strings.Join(path, w.d.fieldJoin))
 }
 
 // addTaskCondition adds a condition on the question's task, with one parameter.
-func (w *filter) addTaskCondition(condition string, arg any) {
+func (w *whereClause) addTaskCondition(condition string, arg any) {
 	w.add("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = questions.workspace_id AND tasks.id = questions.task_id AND "+
 		condition+")", arg)
 }
 
 // addTextSearch keeps the questions whose title, task title or column asked contains the text. The column asked is
 // searched as stored, so the names of its fields match as well.
-func (w *filter) addTextSearch(s string) {
+func (w *whereClause) addTextSearch(s string) {
 	if s == "" {
 		return
 	}
@@ -207,7 +207,7 @@ func (w *filter) addTextSearch(s string) {
 
 // addForCaller keeps the questions that the caller may answer. It approximates [fermata.Question.CheckMayAnswer], which
 // decides.
-func (w *filter) addForCaller(c *fermata.Caller) {
+func (w *whereClause) addForCaller(c *fermata.Caller) {
 	if c == nil {
 		return
 	}
@@ -251,7 +251,7 @@ func (w *filter) addForCaller(c *fermata.Caller) {
 }
 
 // assigneeCondition returns the condition that the assignees contain the name.
-func (w *filter) assigneeCondition(name string) string {
+func (w *whereClause) assigneeCondition(name string) string {
 	w.args = append(w.args, likeAnywhere(columnText(name)))
 	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
 }
@@ -261,7 +261,7 @@ func removeAll(all, some []string) []string {
 }
 
 // addSnooze leaves out the questions that a member snoozed, or keeps only these.
-func (w *filter) addSnooze(s Snooze) {
+func (w *whereClause) addSnooze(s Snooze) {
 	if s.Member == "" {
 		return
 	}
@@ -359,7 +359,7 @@ func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
 	for _, edge := range edges {
 		waiters = append(waiters, edge[1])
 	}
-	w := r.newFilter()
+	w := r.newWhereClause()
 	w.conditions = append(w.conditions, "state = 'blocked'")
 	w.addIn("id", waiters)
 	w.addVisible(r.visible, "project")

@@ -12,10 +12,10 @@ func scanMember(rs rows) (*fermata.Member, error) {
 		return nil, err
 	}
 	m.Role, m.CreatedAt, m.DisabledAt = fermata.Role(role), instantOf(createdAt), optionalInstant(disabledAt)
-	if err := parse("projects", projects, &m.Projects); err != nil {
+	if err := parseColumn("projects", projects, &m.Projects); err != nil {
 		return nil, err
 	}
-	return m, parse("member_groups", groups, &m.Groups)
+	return m, parseColumn("member_groups", groups, &m.Groups)
 }
 
 // Member returns the member with the id.

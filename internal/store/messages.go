@@ -17,7 +17,7 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 		m.HandedTo = ""
 	}
 	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optionalInstant(handedAt), instantOf(createdAt)
-	return m, parse("author", author, (*actor)(&m.Author))
+	return m, parseColumn("author", author, (*actor)(&m.Author))
 }
 
 // Messages lists the messages of a task's thread after the given one, oldest first.
@@ -28,23 +28,23 @@ func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, e
 
 // MessagesByID returns the messages with the ids.
 func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
-	return byID(r, r.scanMessage, messageColumns, "messages", ids, func(m *fermata.Message) string { return m.ID })
+	return listByID(r, r.scanMessage, messageColumns, "messages", ids, func(m *fermata.Message) string { return m.ID })
 }
 
 // UnhandedMessages lists the messages of a task that Fermata has handed to no run, oldest first. If runID is not empty,
 // it also lists the messages that this run got.
 func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
-	return list(r, r.scanMessage, unhandedMessages, r.workspace, taskID, runID)
+	return list(r, r.scanMessage, unhandedMessagesSQL, r.workspace, taskID, runID)
 }
 
-const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
+const unhandedMessagesSQL = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
 // readHandOver reads the result of [Tx.PendingHandOver] in one round trip.
 func (tx *Tx) readHandOver(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	err = tx.runLookups(tx.ctx,
-		scanInto(&questions, tx.scanQuestion, unhandedQuestions, tx.workspace, taskID, ""),
-		scanInto(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
+		scanInto(&questions, tx.scanQuestion, unhandedQuestionsSQL, tx.workspace, taskID, ""),
+		scanInto(&messages, tx.scanMessage, unhandedMessagesSQL, tx.workspace, taskID, ""))
 	return questions, messages, err
 }
 

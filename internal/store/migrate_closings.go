@@ -54,7 +54,7 @@ func closedQuestionsAfter(ctx context.Context, tx *sql.Tx, workspace, id string)
 			return nil, err
 		}
 		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), instantOf(createdAt)
-		return q, parse("resolution", resolution, q.Resolution)
+		return q, parseColumn("resolution", resolution, q.Resolution)
 	}, func(q *fermata.Question) { page = append(page, q) })
 	return page, errors.Join(err, rs.Err())
 }

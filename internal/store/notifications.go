@@ -53,7 +53,7 @@ const recentQuestions = 5000
 // PastAnswers lists the answered questions of a type among the latest 5000
 // questions of the workspace, newest first.
 func (r Reader) PastAnswers(typ fermata.QuestionType, limit int) ([]*fermata.Question, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	w.addVisible(r.visible, "project")
 	w.args = append(w.args, string(typ))
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM (SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+

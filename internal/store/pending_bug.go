@@ -2,5 +2,5 @@
 
 package store
 
-// onlyPending is empty on purpose: the race suite must find this bug.
-const onlyPending = ""
+// pendingCondition is empty on purpose: the race suite must find this bug.
+const pendingCondition = ""

@@ -157,7 +157,7 @@ func (b *postgresBackend) runLookups(ctx context.Context, lookups ...lookup) err
 		return boundError(ctx, scanLookup(rs, lookups[0]))
 	}
 	results := b.pool.SendBatch(ctx, newBatch(nil, lookups))
-	return boundError(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
+	return boundError(ctx, errors.Join(receiveResults(results, nil, lookups), results.Close()))
 }
 
 // newBatch returns the batch of statements and look-ups for one round trip.
@@ -284,7 +284,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	ctx, cancel := s.b.boundContext(ctx)
 	defer cancel()
 	results := s.conn.SendBatch(ctx, newBatch(before, lookups))
-	err := errors.Join(receive(results, before, lookups), results.Close())
+	err := errors.Join(receiveResults(results, before, lookups), results.Close())
 	if hasCode(err, codeReadOnly) {
 		// Connections that were opened read-only stay read-only. New ones may reach a server that takes writes again.
 		s.b.pool.Reset()
@@ -292,11 +292,11 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	return boundError(ctx, err)
 }
 
-func receive(results pgx.BatchResults, before []statement, lookups []lookup) error {
+func receiveResults(results pgx.BatchResults, before []statement, lookups []lookup) error {
 	for _, st := range before {
 		tag, err := results.Exec()
 		if err == nil && st.one && tag.RowsAffected() != 1 {
-			err = conflict(st)
+			err = conflictError(st)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, st.sql)

@@ -37,7 +37,7 @@ func (b *postgresBackend) goneProcesses(ctx context.Context, names []string) ([]
 		keys[i] = b.presenceKey(name)
 	}
 	var found []string
-	err := b.runLookups(ctx, scanInto(&found, scanString, withoutLock, names, keys))
+	err := b.runLookups(ctx, scanInto(&found, scanString, unlockedNamesSQL, names, keys))
 	return found, err
 }
 

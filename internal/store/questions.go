@@ -60,7 +60,7 @@ func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, erro
 			q.Deadline = optionalInstant(deadline)
 		}
 		var a askedColumn
-		if err := parse("asked", askedJSON, &a); err != nil {
+		if err := parseColumn("asked", askedJSON, &a); err != nil {
 			return nil, err
 		}
 		q.Asked = a.asked()
@@ -69,10 +69,10 @@ func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, erro
 			// an approval covers this action and no other. No event contains a hash with this prefix.
 			q.ActionHash = "changed:" + fermata.HashAction(q.Action)
 		}
-		if err := parse("assignees", assignees, &q.Assignees); err != nil {
+		if err := parseColumn("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
 		}
-		if err := parse("votes", votes, &q.Votes); err != nil {
+		if err := parseColumn("votes", votes, &q.Votes); err != nil {
 			return nil, err
 		}
 		switch {
@@ -80,13 +80,13 @@ func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, erro
 			return q, nil
 		case q.Status == fermata.Pending:
 			row := heldRow{HeldAnswer: &fermata.HeldAnswer{}}
-			err := parse("resolution", resolution, &row)
+			err := parseColumn("resolution", resolution, &row)
 			q.HeldAnswer = row.HeldAnswer
 			q.HeldAnswer.Salt = row.Salt
 			return q, err
 		default:
 			q.Resolution = &fermata.Resolution{}
-			return q, parse("resolution", resolution, q.Resolution)
+			return q, parseColumn("resolution", resolution, q.Resolution)
 		}
 	}
 }
@@ -115,18 +115,18 @@ func deadlineColumn(q *fermata.Question) int64 {
 
 // Question returns the question with the id.
 func (r Reader) Question(id string) (*fermata.Question, error) {
-	q, err := scanOne(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
+	q, err := scanOne(r, "question", id, r.scanQuestion, questionByIDSQL, r.workspace, id)
 	if err != nil {
 		return nil, err
 	}
 	return requireVisible(r, "question", id, q, q.Project)
 }
 
-const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
+const questionByIDSQL = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
 
 // QuestionByKey returns the question that the asker asked with an idempotency key.
 func (r Reader) QuestionByKey(key string, by fermata.Actor) (*fermata.Question, error) {
-	found, err := list(r, r.scanQuestion, questionByKey, r.workspace, key, askerColumn(by))
+	found, err := list(r, r.scanQuestion, questionByKeySQL, r.workspace, key, askerColumn(by))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (r Reader) QuestionByKey(key string, by fermata.Actor) (*fermata.Question, 
 }
 
 // The column asker is empty for questions that were asked before the column existed.
-const questionByKey = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND idempotency_key = $2
+const questionByKeySQL = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND idempotency_key = $2
 	AND idempotency_key <> '' AND asker IN ($3, '')`
 
 // askerColumn returns the text that identifies an asker.
@@ -147,7 +147,7 @@ func askerColumn(a fermata.Actor) string { return string(a.Kind) + ":" + a.ID }
 
 // QuestionsByID returns the questions with the ids.
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
-	found, err := byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
+	found, err := listByID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
 	return filterVisible(r, found, projectOfQuestion), err
 }
 
@@ -160,10 +160,10 @@ func (r Reader) PendingQuestionsOf(taskID string) ([]*fermata.Question, error) {
 // UnhandedQuestions lists a task's closed questions that Fermata has handed to no run, oldest first. If runID is not
 // empty, it also lists the questions that this run got.
 func (r Reader) UnhandedQuestions(taskID, runID string) ([]*fermata.Question, error) {
-	return list(r, r.scanQuestion, unhandedQuestions, r.workspace, taskID, runID)
+	return list(r, r.scanQuestion, unhandedQuestionsSQL, r.workspace, taskID, runID)
 }
 
-const unhandedQuestions = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
+const unhandedQuestionsSQL = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
 	AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
 // InsertQuestion adds a question.
@@ -188,7 +188,7 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 	tx.markStale(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
 		votes = $6, resolution = $7, handed_to = $8, version = version + 1
-		WHERE workspace_id = $9 AND id = $10 AND version = $11`+onlyPending,
+		WHERE workspace_id = $9 AND id = $10 AND version = $11`+pendingCondition,
 		string(q.Status), deadlineColumn(q), columnText(q.Assignees), q.EscalationLevel, q.AskCount, columnText(q.Votes),
 		resolutionColumn(q), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
@@ -201,7 +201,7 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 // this, so the version does not change.
 func (tx *Tx) SetUnreached(q *fermata.Question, reason string) {
 	tx.markStale(q.ID, q.TaskID)
-	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, reason, tx.workspace, q.ID)
+	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+pendingCondition, reason, tx.workspace, q.ID)
 }
 
 // SaveLateAnswer writes a late answer into the resolution of a closed question.
@@ -220,8 +220,8 @@ func (tx *Tx) HandQuestions(taskID, runID string) {
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
-// HandByID is [Tx.HandQuestions] and [Tx.HandMessages] for the questions and messages with the ids.
-func (tx *Tx) HandByID(taskID, runID string, ids []string) {
+// HandOverByID is [Tx.HandQuestions] and [Tx.HandMessages] for the questions and messages with the ids.
+func (tx *Tx) HandOverByID(taskID, runID string, ids []string) {
 	tx.markStale(taskID)
 	for _, id := range ids {
 		tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND id = $3 AND task_id = $4 AND status <> 'pending'
@@ -231,8 +231,8 @@ func (tx *Tx) HandByID(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBackByID is [Tx.TakeBack] for the messages and questions with the ids.
-func (tx *Tx) TakeBackByID(taskID, runID string, ids []string) {
+// TakeBackHandOverByID is [Tx.TakeBackHandOver] for the messages and questions with the ids.
+func (tx *Tx) TakeBackHandOverByID(taskID, runID string, ids []string) {
 	tx.markStale(taskID)
 	for _, id := range ids {
 		tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND id = $2 AND task_id = $3 AND handed_to = $4",
@@ -242,9 +242,9 @@ func (tx *Tx) TakeBackByID(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBack undoes the hand-off to a run that ended without having used it. The next run gets the same questions and
+// TakeBackHandOver undoes the hand-off to a run that ended without having used it. The next run gets the same questions and
 // messages again.
-func (tx *Tx) TakeBack(taskID, runID string) {
+func (tx *Tx) TakeBackHandOver(taskID, runID string) {
 	tx.markStale(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)

@@ -55,7 +55,7 @@ func (a *readAhead) lookups(r Reader, calls []*call) []lookup {
 func (a *readAhead) lookupsFor(r Reader, want ReadAhead) []lookup {
 	switch {
 	case want.Task != "":
-		return []lookup{{sql: taskByID, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
+		return []lookup{{sql: taskByIDSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
 			return scanEach(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
 		}}}
 	case want.Question != "":

@@ -34,10 +34,10 @@ func (r Reader) runRow() (dest []any, build func() (*fermata.Run, error)) {
 
 // Run returns the run with the id.
 func (r Reader) Run(id string) (*fermata.Run, error) {
-	return scanOne(r, "run", id, r.scanRun, runByID, r.workspace, id)
+	return scanOne(r, "run", id, r.scanRun, runByIDSQL, r.workspace, id)
 }
 
-const runByID = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = $2"
+const runByIDSQL = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = $2"
 
 // Runs lists a task's runs, oldest first.
 func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
@@ -47,7 +47,7 @@ func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
 
 // RunsByID returns the runs with the ids.
 func (r Reader) RunsByID(ids []string) ([]*fermata.Run, error) {
-	return byID(r, r.scanRun, runColumns, "runs", ids, runID)
+	return listByID(r, r.scanRun, runColumns, "runs", ids, runID)
 }
 
 // InsertRun adds a run.
@@ -62,7 +62,7 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 
 // SaveRun writes a run that was running when it was read. The write fails if
 // the run has ended meanwhile. The expression on state has the same reason as
-// the one in [onlyPending].
+// the one in [pendingCondition].
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.markStale(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7,

@@ -61,8 +61,8 @@ func scanEach[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 	return rs.Err()
 }
 
-// byID reads the rows of a table with the ids, ordered by id.
-func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, ids []string, idOf func(*T) string) ([]*T, error) {
+// listByID reads the rows of a table with the ids, ordered by id.
+func listByID[T any](r Reader, scan func(rows) (*T, error), columns, table string, ids []string, idOf func(*T) string) ([]*T, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -145,8 +145,8 @@ func jsonText(data []byte, err error) string {
 	return string(data)
 }
 
-// parse reads the JSON of a column into v. An empty text leaves v unchanged.
-func parse(column, s string, v any) error {
+// parseColumn reads the JSON of a column into v. An empty text leaves v unchanged.
+func parseColumn(column, s string, v any) error {
 	if s == "" {
 		return nil
 	}

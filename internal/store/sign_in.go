@@ -80,10 +80,10 @@ func scanSignInLink(rs rows) (*fermata.Link, error) {
 	}
 	l.Method, l.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
 	l.CreatedAt, l.ExpiresAt, l.UsedAt = instantOf(createdAt), instantOf(expiresAt), optionalInstant(usedAt)
-	if err := parse("created_by", createdBy, (*actor)(&l.CreatedBy)); err != nil {
+	if err := parseColumn("created_by", createdBy, (*actor)(&l.CreatedBy)); err != nil {
 		return nil, err
 	}
-	return l, parse("invite", invite, &l.Invite)
+	return l, parseColumn("invite", invite, &l.Invite)
 }
 
 // LinkByHash returns the sign-in link with the hash, from any workspace. The

@@ -14,8 +14,8 @@ func (tx *Tx) EndSnooze(member, questionID string) {
 	tx.execAny("DELETE FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND question_id = $3", tx.workspace, member, questionID)
 }
 
-// ForgetSnoozes deletes the snoozes that ended before an instant, in every
+// DeleteSnoozes deletes the snoozes that ended before an instant, in every
 // workspace.
-func (tx *Tx) ForgetSnoozes(before time.Time) {
+func (tx *Tx) DeleteSnoozes(before time.Time) {
 	tx.execAny("DELETE FROM snoozes WHERE until_at <= $1", before.UnixMilli())
 }

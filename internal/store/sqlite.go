@@ -200,7 +200,7 @@ func (s *sqliteSession) exec(ctx context.Context, text string) error {
 
 func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []lookup) error {
 	for _, st := range before {
-		if err := s.change(ctx, st); err != nil {
+		if err := s.execStatement(ctx, st); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []l
 	return nil
 }
 
-func (s *sqliteSession) change(ctx context.Context, st statement) error {
+func (s *sqliteSession) execStatement(ctx context.Context, st statement) error {
 	return s.withStmt(ctx, st.sql, func(stmt *sql.Stmt) error {
 		result, err := stmt.ExecContext(ctx, st.args...)
 		if err != nil || !st.one {
@@ -220,7 +220,7 @@ func (s *sqliteSession) change(ctx context.Context, st statement) error {
 		}
 		n, err := result.RowsAffected()
 		if err == nil && n != 1 {
-			err = conflict(st)
+			err = conflictError(st)
 		}
 		return err
 	})
@@ -246,9 +246,9 @@ func (s *sqliteSession) rollback() {
 	<-s.b.gate
 }
 
-// conflict returns the error of a conditional write that found another state
+// conflictError returns the error of a conditional write that found another state
 // than the one that was read. Inside the workspace's lock this means a bug, or
 // that another program changes the database.
-func conflict(st statement) error {
+func conflictError(st statement) error {
 	return fmt.Errorf("not exactly one row changed: %s", st.sql)
 }

@@ -100,11 +100,11 @@ func (b *sqliteBackend) inspectSizes() error {
 	if err != nil {
 		return err
 	}
-	count, err := b.number("PRAGMA page_count")
+	count, err := b.readPragma("PRAGMA page_count")
 	if err != nil {
 		return err
 	}
-	size, err := b.number("PRAGMA page_size")
+	size, err := b.readPragma("PRAGMA page_size")
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (b *sqliteBackend) inspectSizes() error {
 	return nil
 }
 
-// number returns the integer that a pragma of the writer's connection returns.
-func (b *sqliteBackend) number(pragma string) (n int64, err error) {
+// readPragma returns the integer that a pragma of the writer's connection returns.
+func (b *sqliteBackend) readPragma(pragma string) (n int64, err error) {
 	err = b.conn.QueryRowContext(context.Background(), pragma).Scan(&n)
 	return n, sqliteError(err)
 }

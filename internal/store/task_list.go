@@ -71,7 +71,7 @@ func (o taskOrder) sql() string {
 }
 
 // addAfter adds the condition that a task comes after a position.
-func (o taskOrder) addAfter(w *filter, place TaskPosition) {
+func (o taskOrder) addAfter(w *whereClause, place TaskPosition) {
 	if place.ID == "" {
 		return
 	}
@@ -129,8 +129,8 @@ func (o taskOrder) sqlFor(state fermata.TaskState) string {
 }
 
 // taskConditions returns the conditions of a filter, except those on the states.
-func (r Reader) taskConditions(f TaskFilter) *filter {
-	w := r.newFilter()
+func (r Reader) taskConditions(f TaskFilter) *whereClause {
+	w := r.newWhereClause()
 	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
 	w.addEqual("agent", f.Agent)

@@ -34,18 +34,18 @@ func (r Reader) taskRow() (dest []any, build func() (*fermata.Task, error)) {
 		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), rawJSON(spec), rawJSON(checkpoint)
 		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optionalInstant(deferUntil), instantOf(createdAt), instantOf(updatedAt)
 		t.EndsWithAnswer, t.Isolated = endsWithAnswer != 0, isolated != 0
-		if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
+		if err := parseColumn("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
 			return nil, err
 		}
-		if err := parse("labels", labels, &t.Labels); err != nil {
+		if err := parseColumn("labels", labels, &t.Labels); err != nil {
 			return nil, err
 		}
-		if err := parse("blocked_by", blockedBy, &t.BlockedBy); err != nil {
+		if err := parseColumn("blocked_by", blockedBy, &t.BlockedBy); err != nil {
 			return nil, err
 		}
 		if session != "" {
 			t.Session = &fermata.Session{}
-			return t, parse("session", session, t.Session)
+			return t, parseColumn("session", session, t.Session)
 		}
 		return t, nil
 	}
@@ -53,18 +53,18 @@ func (r Reader) taskRow() (dest []any, build func() (*fermata.Task, error)) {
 
 // Task returns the task with the id.
 func (r Reader) Task(id string) (*fermata.Task, error) {
-	t, err := scanOne(r, "task", id, r.scanTask, taskByID, r.workspace, id)
+	t, err := scanOne(r, "task", id, r.scanTask, taskByIDSQL, r.workspace, id)
 	if err != nil {
 		return nil, err
 	}
 	return requireVisible(r, "task", id, t, t.Project)
 }
 
-const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 AND id = $2"
+const taskByIDSQL = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 AND id = $2"
 
 // TasksByID returns the tasks with the ids, in the order of their ids.
 func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
-	found, err := byID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
+	found, err := listByID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
 	return filterVisible(r, found, projectOfTask), err
 }
 
@@ -73,7 +73,7 @@ const originColumns = "id, project, parent_id, runner, isolated, agent, spec, en
 
 // TaskOrigins returns the tasks with the ids. It fills in only the fields of originColumns.
 func (r Reader) TaskOrigins(ids []string) ([]*fermata.Task, error) {
-	return byID(r, scanTaskOrigin, originColumns, "tasks", ids, taskID)
+	return listByID(r, scanTaskOrigin, originColumns, "tasks", ids, taskID)
 }
 
 func scanTaskOrigin(rs rows) (*fermata.Task, error) {
@@ -85,7 +85,7 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 		return nil, err
 	}
 	t.Spec, t.Isolated, t.EndsWithAnswer = rawJSON(spec), isolated != 0, endsWithAnswer != 0
-	return t, parse("created_by", createdBy, (*actor)(&t.CreatedBy))
+	return t, parseColumn("created_by", createdBy, (*actor)(&t.CreatedBy))
 }
 
 // FindID returns the id in the noun's table that ends with the typed text. If there are several, it returns an error
@@ -99,7 +99,7 @@ func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
 	if !whole && !ok {
 		return "", fermata.NotFound(noun, typedID).WithHint("an id may be shortened to its last %d characters", fermata.MinIDSuffix)
 	}
-	w := r.newFilter()
+	w := r.newWhereClause()
 	if whole {
 		w.add("id = $%d", typedID)
 	} else {
@@ -215,7 +215,7 @@ func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
 // the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
 // So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	if len(c.Projects) > 0 {
 		w.addOneOf("project", c.Projects)
 	}

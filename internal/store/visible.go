@@ -21,22 +21,22 @@ func (r Reader) WithVisibleProjects(projects fermata.ProjectSet) Reader {
 }
 
 // addVisible keeps the rows of visible projects. column is the column with the name of the project.
-func (f *filter) addVisible(projects fermata.ProjectSet, column string) {
+func (w *whereClause) addVisible(projects fermata.ProjectSet, column string) {
 	if !projects.HasAll() {
-		f.conditions = append(f.conditions, f.inProjectsCondition(projects, column))
+		w.conditions = append(w.conditions, w.inProjectsCondition(projects, column))
 	}
 }
 
 // addVisibleTask keeps the rows of a table whose tasks are in visible projects.
-func (f *filter) addVisibleTask(projects fermata.ProjectSet, table string) {
+func (w *whereClause) addVisibleTask(projects fermata.ProjectSet, table string) {
 	if !projects.HasAll() {
-		f.conditions = append(f.conditions, f.taskInProjectsCondition(projects, table))
+		w.conditions = append(w.conditions, w.taskInProjectsCondition(projects, table))
 	}
 }
 
 // inProjectsCondition returns the condition that a column names a project of the set.
-func (f *filter) inProjectsCondition(projects fermata.ProjectSet, column string) string {
-	condition := f.amongCondition(column, projects.Names)
+func (w *whereClause) inProjectsCondition(projects fermata.ProjectSet, column string) string {
+	condition := w.amongCondition(column, projects.Names)
 	if projects.Only {
 		return condition
 	}
@@ -44,18 +44,18 @@ func (f *filter) inProjectsCondition(projects fermata.ProjectSet, column string)
 }
 
 // taskInProjectsCondition returns the condition that the task of a table's row is in a project of the set.
-func (f *filter) taskInProjectsCondition(projects fermata.ProjectSet, table string) string {
+func (w *whereClause) taskInProjectsCondition(projects fermata.ProjectSet, table string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = %[1]s.workspace_id AND tasks.id = %[1]s.task_id AND %[2]s)",
-		table, f.inProjectsCondition(projects, "tasks.project"))
+		table, w.inProjectsCondition(projects, "tasks.project"))
 }
 
 // amongCondition returns the condition that a column names one of the projects.
-func (f *filter) amongCondition(column string, projects []string) string {
+func (w *whereClause) amongCondition(column string, projects []string) string {
 	if len(projects) == 0 {
 		return "1 = 0"
 	}
-	f.args = append(f.args, columnText(projects))
-	return "(" + fmt.Sprintf(f.d.inList, column, len(f.args)) + ")"
+	w.args = append(w.args, columnText(projects))
+	return "(" + fmt.Sprintf(w.d.inList, column, len(w.args)) + ")"
 }
 
 // requireVisible returns the value if its project is visible. Otherwise it returns the error of a value that does not exist.
@@ -78,15 +78,15 @@ func projectOfTask(t *fermata.Task) string         { return t.Project }
 func projectOfQuestion(q *fermata.Question) string { return q.Project }
 
 // addVisibleRow keeps the visible rows of a table. All rows of a table that names neither tasks nor projects are visible.
-func (f *filter) addVisibleRow(projects fermata.ProjectSet, table string) {
+func (w *whereClause) addVisibleRow(projects fermata.ProjectSet, table string) {
 	switch table {
 	case "tasks", "questions":
-		f.addVisible(projects, "project")
+		w.addVisible(projects, "project")
 	case "runs":
-		f.addVisibleTask(projects, table)
+		w.addVisibleTask(projects, table)
 	case "deliveries":
 		if !projects.HasAll() {
-			f.conditions = append(f.conditions, "(task_id = '' OR "+f.taskInProjectsCondition(projects, table)+")")
+			w.conditions = append(w.conditions, "(task_id = '' OR "+w.taskInProjectsCondition(projects, table)+")")
 		}
 	}
 }

@@ -94,7 +94,7 @@ func scanWorker(rs rows) (fermata.Worker, error) {
 		return w, err
 	}
 	var o workerOffer
-	err := parse("offer", offerText, &o)
+	err := parseColumn("offer", offerText, &o)
 	w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Isolates, o.Visible, instantOf(seenAt)
 	return w, err
 }
@@ -156,15 +156,15 @@ func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 		tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
 }
 
-// ofKind is the condition that a gap is of the kind in the parameters $1 to $5.
-const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
+// gapKindCondition is the condition that a gap is of the kind in the parameters $1 to $5.
+const gapKindCondition = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
 // MarkWorkerGapAlerted records that operators were notified of a gap.
 func (tx *Tx) MarkWorkerGapAlerted(k fermata.TaskKind) {
-	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
+	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+gapKindCondition, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
 }
 
 // CloseWorkerGap removes a gap: a worker takes tasks of the kind, or no such task waits.
 func (tx *Tx) CloseWorkerGap(k fermata.TaskKind) {
-	tx.execAny("DELETE FROM worker_gaps WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated))
+	tx.execAny("DELETE FROM worker_gaps WHERE "+gapKindCondition, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated))
 }

@@ -23,13 +23,13 @@ func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
 		}
 		w.Enabled, w.CreatedAt, w.UpdatedAt = enabled != 0, instantOf(createdAt), instantOf(updatedAt)
 		w.WebhookSecret, w.HasWebhookSecret = string(opened), len(opened) > 0
-		if err := parse("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
+		if err := parseColumn("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
 			return nil, err
 		}
-		if err := parse("triggers", triggers, &w.Triggers); err != nil {
+		if err := parseColumn("triggers", triggers, &w.Triggers); err != nil {
 			return nil, err
 		}
-		return w, parse("inputs", inputs, &w.Inputs)
+		return w, parseColumn("inputs", inputs, &w.Inputs)
 	})
 }
 
@@ -109,7 +109,7 @@ const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, cat
 // Schedules lists the schedules of a workflow, or of all workflows if it is
 // empty.
 func (r Reader) Schedules(workflow string) ([]Schedule, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	w.addEqual("workflow", workflow)
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
@@ -161,7 +161,7 @@ func (r Reader) scanNamedTool(rs rows) (*fermata.NamedTool, error) {
 			return nil, err
 		}
 		t := &fermata.NamedTool{}
-		return t, parse("tool", string(stored), t)
+		return t, parseColumn("tool", string(stored), t)
 	})
 }
 
@@ -223,7 +223,7 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 		}
 		if startedBy != "" {
 			run.StartedBy = &fermata.Actor{}
-			return run, parse("started_by", startedBy, (*actor)(run.StartedBy))
+			return run, parseColumn("started_by", startedBy, (*actor)(run.StartedBy))
 		}
 		return run, nil
 	})
@@ -240,7 +240,7 @@ func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 
 // WorkflowRuns lists workflow runs, newest first.
 func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
-	w := &filter{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
+	w := &whereClause{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
 	w.addEqual("r.workflow", f.Workflow)
 	w.addEqual("r.trigger_type", string(f.Trigger))
 	w.addEqual("t.project", f.Project)
@@ -311,7 +311,7 @@ func scanStep(rs rows) (*fermata.WorkflowStep, error) {
 		s.Until, s.StartedAt, s.EndedAt = optionalInstant(until), instantOf(startedAt), optionalInstant(endedAt)
 		if failure != "" {
 			s.Error = &fermata.StepError{}
-			return s, parse("error", failure, s.Error)
+			return s, parseColumn("error", failure, s.Error)
 		}
 		return s, nil
 	})

@@ -15,7 +15,7 @@ func (r Reader) Policy() (fermata.Policy, error) {
 		return fermata.Policy{}, err
 	}
 	p := fermata.DefaultPolicy()
-	return p, parse("policy", stored, &p)
+	return p, parseColumn("policy", stored, &p)
 }
 
 // SetPolicy writes the workspace's policy.

@@ -79,19 +79,19 @@ func (db *DB) enqueue(workspace string, c *call) error {
 }
 
 // drain commits groups until no write waits.
-func (db *DB) drain(workspace string, l *writeQueue) {
+func (db *DB) drain(workspace string, q *writeQueue) {
 	for {
-		l.mu.Lock()
-		n := min(len(l.queue), maxGroup)
+		q.mu.Lock()
+		n := min(len(q.queue), maxGroup)
 		if n == 0 {
-			l.running = false
-			l.queue = nil
-			l.mu.Unlock()
+			q.running = false
+			q.queue = nil
+			q.mu.Unlock()
 			return
 		}
-		group := l.queue[:n:n]
-		l.queue = l.queue[n:]
-		l.mu.Unlock()
+		group := q.queue[:n:n]
+		q.queue = q.queue[n:]
+		q.mu.Unlock()
 		db.commitGroup(workspace, group)
 		for range group {
 			db.work.Done()

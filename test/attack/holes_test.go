@@ -13,7 +13,7 @@ var seededBugs = []seededBug{
 	// Permissions.
 	{
 		name: "a caller needs no scope", file: "permission.go",
-		old: "if slices.ContainsFunc(p.Scopes, c.Has) {",
+		old: "if slices.ContainsFunc(p.Scopes, c.HasScope) {",
 		new: "if true {",
 		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
 	},
@@ -89,13 +89,13 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
 	},
 	{
-		name: "an agent works in the working copy of another", file: "internal/engine/own.go",
+		name: "an agent works in the working copy of another", file: "internal/engine/task_permission.go",
 		old: "if err := checkTaskPermission(tx, c, fermata.ToCreateTask, owner); err != nil {",
 		new: "if false {",
 		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
 	},
 	{
-		name: "an agent begins at the work of another", file: "internal/engine/own.go",
+		name: "an agent begins at the work of another", file: "internal/engine/task_permission.go",
 		old: `return checkFilesOf(tx, c, n, "from", n.BaseTaskID())`,
 		new: "return nil",
 		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
@@ -386,7 +386,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/workflow", caughtBy: "TestAnEndedItemIsNoApproval",
 	},
 	{
-		name: "anybody moves the task of a run's question", file: "internal/engine/own.go",
+		name: "anybody moves the task of a run's question", file: "internal/engine/task_permission.go",
 		old: "if !slices.Contains(runOnlyVerbs, v) {",
 		new: "if !slices.Contains(runOnlyVerbs, v) || true {",
 		pkg: "./internal/workflow", caughtBy: "TestNobodyEndsTheQuestionOfARun",
@@ -410,7 +410,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/workflow", caughtBy: "TestAnAgentDoesNotUndoACancellation",
 	},
 	{
-		name: "the prompt of a step is replaced", file: "internal/engine/own.go",
+		name: "the prompt of a step is replaced", file: "internal/engine/task_permission.go",
 		old: `if !strings.HasPrefix(spec.Key, t.ParentID+"/") {`,
 		new: `if !strings.HasPrefix(spec.Key, t.ParentID+"/") || true {`,
 		pkg: "./internal/workflow", caughtBy: "TestAStepStaysAsItWasApproved",
@@ -452,7 +452,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere",
 	},
 	{
-		name: "a question takes another one's place", file: "internal/channel/github/pick.go",
+		name: "a question takes another one's place", file: "internal/channel/github/answer_target.go",
 		old: "	if !closedBefore {",
 		new: "	if !closedBefore || true {",
 		pkg: "./internal/channel/github", caughtBy: "TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace",

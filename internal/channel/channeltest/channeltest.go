@@ -138,16 +138,16 @@ func newHarness(t *testing.T, c Config) *harness {
 }
 
 // serve starts the server and returns its address.
-func (l *harness) serve() string {
-	l.Helper()
+func (h *harness) serve() string {
+	h.Helper()
 	ready := make(chan app.RunningServer, 1)
 	ended := make(chan error, 1)
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		ended <- app.Serve(ctx, app.ServeOptions{
-			Server:   config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: l.TempDir()}, AllowNetworks: []string{"127.0.0.0/8"}},
-			Channels: l.Kinds, Version: "test",
+			Server:   config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: h.TempDir()}, AllowNetworks: []string{"127.0.0.0/8"}},
+			Channels: h.Kinds, Version: "test",
 			Log: slog.New(slog.NewTextHandler(&log, nil)), Out: io.Discard, Ready: func(s app.RunningServer) { ready <- s },
 		})
 	}()
@@ -156,79 +156,79 @@ func (l *harness) serve() string {
 	case served = <-ready:
 	case err := <-ended:
 		cancel()
-		l.Fatalf("the server ended: %v", err)
+		h.Fatalf("the server ended: %v", err)
 	}
-	l.Cleanup(func() {
+	h.Cleanup(func() {
 		cancel()
-		if err := patience.Receive(l.T, "the server ends", ended); err != nil {
-			l.Errorf("the server ended with %v", err)
+		if err := patience.Receive(h.T, "the server ends", ended); err != nil {
+			h.Errorf("the server ended with %v", err)
 		}
-		if l.Failed() {
-			l.Logf("the server's log:\n%s", log.String())
+		if h.Failed() {
+			h.Logf("the server's log:\n%s", log.String())
 		}
 	})
 	var err error
-	l.admin, err = client.New(served.URL, served.FirstToken)
-	l.ok(err)
-	token, err := l.admin.CreateToken(l.Context(), fermata.NewToken{Name: "agent", Scopes: []fermata.Scope{fermata.ScopeAsk}})
-	l.ok(err)
-	l.agent, err = client.New(served.URL, token.Secret)
-	l.ok(err)
+	h.admin, err = client.New(served.URL, served.FirstToken)
+	h.ok(err)
+	token, err := h.admin.CreateToken(h.Context(), fermata.NewToken{Name: "agent", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+	h.ok(err)
+	h.agent, err = client.New(served.URL, token.Secret)
+	h.ok(err)
 	return served.URL
 }
 
 // addPerson adds a member who has an identity in the remote system.
-func (l *harness) addPerson(url, name string) {
-	l.Helper()
-	id, email := l.remote.AddPerson(name)
-	_, err := l.admin.AddMember(l.Context(), client.NewMember{Handle: name, Email: email, Role: fermata.RoleResponder})
-	l.ok(err)
+func (h *harness) addPerson(url, name string) {
+	h.Helper()
+	id, email := h.remote.AddPerson(name)
+	_, err := h.admin.AddMember(h.Context(), client.NewMember{Handle: name, Email: email, Role: fermata.RoleResponder})
+	h.ok(err)
 	if id != "" {
-		_, err := l.admin.SetIdentity(l.Context(), name, l.remote.Kind(), id, name)
-		l.ok(err)
+		_, err := h.admin.SetIdentity(h.Context(), name, h.remote.Kind(), id, name)
+		h.ok(err)
 	}
-	l.people[name] = id
-	if l.PeopleByName {
-		l.people[name] = name
+	h.people[name] = id
+	if h.PeopleByName {
+		h.people[name] = name
 	}
-	if l.Join != nil {
+	if h.Join != nil {
 		scopes := []fermata.Scope{fermata.ScopeRead, fermata.ScopeAnswer}
-		token, err := l.admin.CreateToken(l.Context(), fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Scopes: scopes})
-		l.ok(err)
-		l.Join(l.T, l.remote, url, token.Secret, name)
+		token, err := h.admin.CreateToken(h.Context(), fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Scopes: scopes})
+		h.ok(err)
+		h.Join(h.T, h.remote, url, token.Secret, name)
 	}
 }
 
-func (l *harness) ok(err error) {
-	l.Helper()
+func (h *harness) ok(err error) {
+	h.Helper()
 	if err != nil {
-		l.Fatalf("unexpected error: %v", err)
+		h.Fatalf("unexpected error: %v", err)
 	}
 }
 
 // await waits until a condition holds, and fails the test after the time limit.
-func (l *harness) await(what string, holds func() bool) {
-	l.Helper()
+func (h *harness) await(what string, holds func() bool) {
+	h.Helper()
 	if !patience.Until(holds) {
-		l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, l.describeSent())
+		h.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, h.describeSent())
 	}
 }
 
-func (l *harness) ask(a fermata.Ask) *fermata.Question {
-	l.Helper()
-	q, err := l.agent.AskOutside(l.Context(), client.OutsideQuestion{Ask: a})
-	l.ok(err)
-	l.asked = append(l.asked, q)
+func (h *harness) ask(a fermata.Ask) *fermata.Question {
+	h.Helper()
+	q, err := h.agent.AskOutside(h.Context(), client.OutsideQuestion{Ask: a})
+	h.ok(err)
+	h.asked = append(h.asked, q)
 	return q
 }
 
 // askUntilTold asks a question and waits until the channel has announced it. If
 // the question times out before, it is asked again with twice the timeout.
-func (l *harness) askUntilTold(title string, timeout time.Duration, isTold func(q *fermata.Question) bool) *fermata.Question {
-	l.Helper()
+func (h *harness) askUntilTold(title string, timeout time.Duration, isTold func(q *fermata.Question) bool) *fermata.Question {
+	h.Helper()
 	for ; ; timeout *= 2 {
-		q := l.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(timeout.String())})
-		l.await(title+": it is told", func() bool { return isTold(q) || l.status(q) != fermata.Pending })
+		q := h.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(timeout.String())})
+		h.await(title+": it is told", func() bool { return isTold(q) || h.status(q) != fermata.Pending })
 		if isTold(q) {
 			return q
 		}
@@ -236,35 +236,35 @@ func (l *harness) askUntilTold(title string, timeout time.Duration, isTold func(
 }
 
 // status returns the current state of the question.
-func (l *harness) status(q *fermata.Question) fermata.QuestionStatus {
-	l.Helper()
-	now, err := l.admin.Question(l.Context(), q.ID)
-	l.ok(err)
+func (h *harness) status(q *fermata.Question) fermata.QuestionStatus {
+	h.Helper()
+	now, err := h.admin.Question(h.Context(), q.ID)
+	h.ok(err)
 	return now.Status
 }
 
 // messagesAbout lists the messages about the question that a person sees.
-func (l *harness) messagesAbout(person string, q *fermata.Question) []standin.Message {
-	return slices.DeleteFunc(l.remote.VisibleMessages(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
+func (h *harness) messagesAbout(person string, q *fermata.Question) []standin.Message {
+	return slices.DeleteFunc(h.remote.VisibleMessages(h.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
 }
 
 // awaitMessage waits until the person sees a message about the question, and returns
 // the last one.
-func (l *harness) awaitMessage(person string, q *fermata.Question) standin.Message {
-	l.Helper()
+func (h *harness) awaitMessage(person string, q *fermata.Question) standin.Message {
+	h.Helper()
 	var found []standin.Message
-	l.await(person+" sees "+q.Title, func() bool {
-		found = l.messagesAbout(person, q)
+	h.await(person+" sees "+q.Title, func() bool {
+		found = h.messagesAbout(person, q)
 		return len(found) > 0
 	})
 	return found[len(found)-1]
 }
 
 // awaitWords waits until a person is told words that contain one of the parts.
-func (l *harness) awaitWords(person string, parts ...string) {
-	l.Helper()
-	l.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
-		for _, words := range l.remote.Feedback(l.people[person]) {
+func (h *harness) awaitWords(person string, parts ...string) {
+	h.Helper()
+	h.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
+		for _, words := range h.remote.Feedback(h.people[person]) {
 			for _, part := range parts {
 				if strings.Contains(strings.ToLower(words), part) {
 					return true
@@ -277,14 +277,14 @@ func (l *harness) awaitWords(person string, parts ...string) {
 
 // awaitClosed waits until every message about the question says that the question is closed. It skips the messages of
 // the answerer if the channel only confirms the answer.
-func (l *harness) awaitClosed(q *fermata.Question, answerer string) {
-	l.Helper()
-	l.await("every message says that it is closed", func() bool {
-		for name := range l.people {
-			if l.ConfirmsAnswer && name == answerer {
+func (h *harness) awaitClosed(q *fermata.Question, answerer string) {
+	h.Helper()
+	h.await("every message says that it is closed", func() bool {
+		for name := range h.people {
+			if h.ConfirmsAnswer && name == answerer {
 				continue
 			}
-			for _, m := range l.messagesAbout(name, q) {
+			for _, m := range h.messagesAbout(name, q) {
 				if !m.Closed {
 					return false
 				}
@@ -294,10 +294,10 @@ func (l *harness) awaitClosed(q *fermata.Question, answerer string) {
 	})
 }
 
-func (l *harness) checkPending(q *fermata.Question) {
-	l.Helper()
-	if now := l.status(q); now != fermata.Pending {
-		l.Fatalf("the question is %s", now)
+func (h *harness) checkPending(q *fermata.Question) {
+	h.Helper()
+	if now := h.status(q); now != fermata.Pending {
+		h.Fatalf("the question is %s", now)
 	}
 }
 
@@ -343,23 +343,23 @@ func testEveryQuestion(l *harness) {
 }
 
 // answerAndCheck answers the question as ann. It checks the resolution, and that every message shows the end.
-func (l *harness) answerAndCheck(q *fermata.Question, answers map[string]any) {
-	l.Helper()
-	m := l.awaitMessage("ann", q)
-	l.checkSentOnce(q)
-	l.ok(l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: answers}))
+func (h *harness) answerAndCheck(q *fermata.Question, answers map[string]any) {
+	h.Helper()
+	m := h.awaitMessage("ann", q)
+	h.checkSentOnce(q)
+	h.ok(h.remote.Reply(h.people["ann"], m, standin.Reply{Answers: answers}))
 	var now *fermata.Question
-	l.await(q.Title+" is answered with "+fmt.Sprint(answers), func() bool {
+	h.await(q.Title+" is answered with "+fmt.Sprint(answers), func() bool {
 		var err error
-		now, err = l.admin.Question(l.Context(), q.ID)
-		l.ok(err)
+		now, err = h.admin.Question(h.Context(), q.ID)
+		h.ok(err)
 		return now.Status != fermata.Pending
 	})
 	r := now.Resolution
-	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != l.remote.Kind() && (!l.AnswersOnPage || r.Channel != "web") {
-		l.Errorf("%s: by %+v over %q (-want +got):\n%s", q.Title, r.AnsweredBy, r.Channel, diff)
+	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != h.remote.Kind() && (!h.AnswersOnPage || r.Channel != "web") {
+		h.Errorf("%s: by %+v over %q (-want +got):\n%s", q.Title, r.AnsweredBy, r.Channel, diff)
 	}
-	l.awaitClosed(q, "ann")
+	h.awaitClosed(q, "ann")
 }
 
 // ending is one way in which a question ends.

@@ -16,55 +16,55 @@ import (
 
 // checkSentOnce waits until all people see the question, and checks that nobody
 // received it twice.
-func (l *harness) checkSentOnce(q *fermata.Question) {
-	l.Helper()
-	for name := range l.people {
-		l.awaitMessage(name, q)
-		if n := len(l.messagesAbout(name, q)); n != 1 {
-			l.Errorf("%s sees %q %d times", name, q.Title, n)
+func (h *harness) checkSentOnce(q *fermata.Question) {
+	h.Helper()
+	for name := range h.people {
+		h.awaitMessage(name, q)
+		if n := len(h.messagesAbout(name, q)); n != 1 {
+			h.Errorf("%s sees %q %d times", name, q.Title, n)
 		}
 	}
-	rows, _, err := l.admin.Deliveries(l.Context(), client.DeliveryQuery{QuestionID: q.ID, Limit: 100})
-	l.ok(err)
+	rows, _, err := h.admin.Deliveries(h.Context(), client.DeliveryQuery{QuestionID: q.ID, Limit: 100})
+	h.ok(err)
 	sent := map[string]int{}
 	for _, d := range rows {
 		if d.Purpose != string(notice.Asked) {
-			l.Errorf("%q was sent as %s", q.Title, d.Purpose)
+			h.Errorf("%q was sent as %s", q.Title, d.Purpose)
 		}
 		sent[fmt.Sprintf("%s over %s", d.Member, d.Channel)]++
 	}
 	for to, n := range sent {
 		if n != 1 {
-			l.Errorf("%q was sent to %s %d times", q.Title, to, n)
+			h.Errorf("%q was sent to %s %d times", q.Title, to, n)
 		}
 	}
-	if want := len(l.people); !l.SharedMessages && len(sent) != want || l.SharedMessages && len(sent) != 1 {
-		l.Errorf("%q was sent to %v", q.Title, sent)
+	if want := len(h.people); !h.SharedMessages && len(sent) != want || h.SharedMessages && len(sent) != 1 {
+		h.Errorf("%q was sent to %v", q.Title, sent)
 	}
 }
 
 // sentContents returns all messages as an operator reads them later in a
 // browser. It checks that no link in them can answer, and that the operator's
 // API token can read none of them.
-func (l *harness) sentContents() []string {
-	l.Helper()
+func (h *harness) sentContents() []string {
+	h.Helper()
 	var rows []*fermata.Delivery
 	// People may see a message before the server has recorded it.
-	l.await("every message is recorded", func() bool {
-		rows = l.deliveries()
+	h.await("every message is recorded", func() bool {
+		rows = h.deliveries()
 		return !slices.ContainsFunc(rows, func(d *fermata.Delivery) bool { return d.State == fermata.DeliveryWaiting && d.Reason == "" })
 	})
 	var all []string
-	browser := l.browser()
+	browser := h.browser()
 	for _, d := range rows {
-		full, err := l.admin.Delivery(l.Context(), d.ID)
-		l.ok(err)
+		full, err := h.admin.Delivery(h.Context(), d.ID)
+		h.ok(err)
 		if full.Content != "" {
-			l.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
+			h.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
 		}
-		shown := l.delivery(browser, d.ID)
+		shown := h.delivery(browser, d.ID)
 		if answerLink.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
-			l.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
+			h.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
 		}
 		all = append(all, shown.Content)
 	}
@@ -72,12 +72,12 @@ func (l *harness) sentContents() []string {
 }
 
 // deliveries lists all deliveries of the harness.
-func (l *harness) deliveries() []*fermata.Delivery {
-	l.Helper()
+func (h *harness) deliveries() []*fermata.Delivery {
+	h.Helper()
 	var all []*fermata.Delivery
 	for cursor, more := "", true; more; more = cursor != "" {
-		rows, next, err := l.admin.Deliveries(l.Context(), client.DeliveryQuery{Limit: 100, Cursor: cursor})
-		l.ok(err)
+		rows, next, err := h.admin.Deliveries(h.Context(), client.DeliveryQuery{Limit: 100, Cursor: cursor})
+		h.ok(err)
 		all, cursor = append(all, rows...), next
 	}
 	return all
@@ -87,35 +87,35 @@ func (l *harness) deliveries() []*fermata.Delivery {
 var answerLink = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
 
 // browser signs the admin in with a browser, and returns its cookie.
-func (l *harness) browser() string {
-	l.Helper()
-	link, err := l.admin.MakeLink(l.Context(), "admin")
-	l.ok(err)
+func (h *harness) browser() string {
+	h.Helper()
+	link, err := h.admin.MakeLink(h.Context(), "admin")
+	h.ok(err)
 	_, secret, _ := strings.Cut(link.URL, "#")
-	res := l.fetch(http.MethodPost, "/v1/sign-in/link", `{"token":"`+secret+`"}`, "")
+	res := h.fetch(http.MethodPost, "/v1/sign-in/link", `{"token":"`+secret+`"}`, "")
 	defer func() { _ = res.Body.Close() }()
 	for _, c := range res.Cookies() {
 		return c.Name + "=" + c.Value
 	}
-	l.Fatalf("the sign-in: %s", res.Status)
+	h.Fatalf("the sign-in: %s", res.Status)
 	return ""
 }
 
 // delivery reads a delivery with the cookie of a browser.
-func (l *harness) delivery(cookie, id string) *fermata.Delivery {
-	l.Helper()
-	res := l.fetch(http.MethodGet, "/v1/deliveries/"+id, "", cookie)
+func (h *harness) delivery(cookie, id string) *fermata.Delivery {
+	h.Helper()
+	res := h.fetch(http.MethodGet, "/v1/deliveries/"+id, "", cookie)
 	defer func() { _ = res.Body.Close() }()
 	var d fermata.Delivery
-	l.ok(json.NewDecoder(res.Body).Decode(&d))
+	h.ok(json.NewDecoder(res.Body).Decode(&d))
 	return &d
 }
 
 // fetch sends a request as a page of the server does.
-func (l *harness) fetch(method, path, body, cookie string) *http.Response {
-	l.Helper()
-	req, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(body))
-	l.ok(err)
+func (h *harness) fetch(method, path, body, cookie string) *http.Response {
+	h.Helper()
+	req, err := http.NewRequestWithContext(h.Context(), method, h.url+path, strings.NewReader(body))
+	h.ok(err)
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -124,14 +124,14 @@ func (l *harness) fetch(method, path, body, cookie string) *http.Response {
 		req.Header.Set("Cookie", cookie)
 	}
 	res, err := http.DefaultClient.Do(req)
-	l.ok(err)
+	h.ok(err)
 	return res
 }
 
 // describeSent describes the state of every delivery, for the failure message
 // of a test.
-func (l *harness) describeSent() string {
-	rows, _, err := l.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})
+func (h *harness) describeSent() string {
+	rows, _, err := h.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})
 	if err != nil {
 		return err.Error()
 	}

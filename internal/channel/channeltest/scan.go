@@ -141,33 +141,33 @@ func attribute(node *html.Node, key string) string {
 
 // checkScan opens every address in every message of the harness, and checks that no
 // question has changed.
-func (l *harness) checkScan() {
-	l.Helper()
-	before := l.states()
-	s := newScanner(l.T, l.url)
-	for name := range l.people {
-		for _, m := range l.remote.VisibleMessages(l.people[name]) {
+func (h *harness) checkScan() {
+	h.Helper()
+	before := h.states()
+	s := newScanner(h.T, h.url)
+	for name := range h.people {
+		for _, m := range h.remote.VisibleMessages(h.people[name]) {
 			s.open(m.Text)
 		}
 	}
-	for _, content := range l.sentContents() {
+	for _, content := range h.sentContents() {
 		s.open(content)
 	}
-	if len(s.opened) == 0 && !l.WithoutLinks && len(before) > 0 {
-		l.Error("no message has an address in it")
+	if len(s.opened) == 0 && !h.WithoutLinks && len(before) > 0 {
+		h.Error("no message has an address in it")
 	}
-	if after := l.states(); !slices.Equal(before, after) {
-		l.Errorf("a scanner changed questions:\nbefore %v\nafter  %v", before, after)
+	if after := h.states(); !slices.Equal(before, after) {
+		h.Errorf("a scanner changed questions:\nbefore %v\nafter  %v", before, after)
 	}
 }
 
 // states describes the current state of each question of the harness.
-func (l *harness) states() []string {
-	l.Helper()
+func (h *harness) states() []string {
+	h.Helper()
 	var all []string
-	for _, q := range l.asked {
-		now, err := l.admin.Question(l.Context(), q.ID)
-		l.ok(err)
+	for _, q := range h.asked {
+		now, err := h.admin.Question(h.Context(), q.ID)
+		h.ok(err)
 		state := q.ID + " " + string(now.Status)
 		if r := now.Resolution; r != nil && r.AnsweredBy != nil {
 			state += " by " + r.AnsweredBy.Name + " over " + r.Channel

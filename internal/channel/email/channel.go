@@ -74,7 +74,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Re
 	if err := json.Unmarshal(before.Ref, &ref); err != nil {
 		return before, notice.Permanent(fermata.Internal("read where a mail went", err))
 	}
-	ended := string(n.Outcome.Status) + "." + stamp(n.Outcome.At)
+	ended := string(n.Outcome.Status) + "." + formatStamp(n.Outcome.At)
 	if ref.Ended == ended || answeredByMail(n) {
 		return before, nil
 	}

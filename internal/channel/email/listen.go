@@ -93,7 +93,7 @@ func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.In
 			return nil, err
 		}
 		for _, m := range mails {
-			done, err := c.read(ctx, box, m, pos, hear)
+			done, err := c.processMail(ctx, box, m, pos, hear)
 			if err != nil {
 				return nil, err
 			}
@@ -106,8 +106,8 @@ func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.In
 	return pos, c.sendPending(ctx, pos)
 }
 
-// read processes one mail. done is false if the mail must be read again.
-func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *mailboxPosition, hear notice.InboundHandler) (done bool, err error) {
+// processMail processes one mail. done is false if the mail must be processMail again.
+func (c *Channel) processMail(ctx context.Context, box *mailbox, m incomingMail, pos *mailboxPosition, hear notice.InboundHandler) (done bool, err error) {
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {
 		// The mailbox may have other uses, so mails that are not ours stay unchanged.
@@ -137,7 +137,7 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *m
 		log.WarnContext(ctx, "a reply could not be taken yet", "error", err)
 		return false, nil
 	}
-	if err := c.tell(ctx, r, verdict, pos); err != nil {
+	if err := c.tellSender(ctx, r, verdict, pos); err != nil {
 		log.WarnContext(ctx, "a person could not be told what became of a reply", "error", err)
 		if pos.attempts(m.uid) < maxTellAttempts {
 			return false, nil

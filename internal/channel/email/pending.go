@@ -155,7 +155,7 @@ func (c *Channel) mailSummary(ctx context.Context, all []pendingMessage, dropped
 	if err := l.fill(p); err != nil {
 		return err
 	}
-	return c.post(ctx, l)
+	return c.sendLetter(ctx, l)
 }
 
 // waitTime returns how long to wait for new mail: maxWait, but at most pendingCheckInterval while messages are pending.

@@ -134,7 +134,7 @@ func (p *page) fillQuestion(n *notice.Notice, canReply bool) {
 			p.Boxes = append(p.Boxes, box{part.Head, part.Text, true})
 		}
 		if tooLong != "" {
-			p.Missing = sentence("What will run is " + tooLong)
+			p.Missing = makeSentence("What will run is " + tooLong)
 		} else {
 			p.Hash = notice.OneLine(q.ActionHash)
 		}

@@ -42,7 +42,7 @@ func (c *config) verifySender(r *reply) (p proof, why string) {
 		p = forged
 	}
 	if p == forged {
-		return p, findings(results)
+		return p, describeResults(results)
 	}
 	return p, ""
 }
@@ -50,8 +50,8 @@ func (c *config) verifySender(r *reply) (p proof, why string) {
 // Vouches reports whether the settings name a mail server that vouches for the authors of replies.
 func (c *config) Vouches() bool { return c.authServID != "" }
 
-// findings lists the findings of the server, such as "dmarc=fail, spf=pass for evil.test".
-func findings(results []result) string {
+// describeResults lists the describeResults of the server, such as "dmarc=fail, spf=pass for evil.test".
+func describeResults(results []result) string {
 	var all []string
 	for _, r := range results {
 		found := r.method + "=" + r.value

@@ -103,7 +103,7 @@ func TestReplyAddresses(t *testing.T) {
 			t.Errorf("%s with %q is %s, which names %q", tt.replyTo, tt.token, got, c.tokenOf(got))
 		}
 	}
-	if got := token("bad token>", true); got != "" {
+	if got := formatToken("bad token>", true); got != "" {
 		t.Errorf("a token that fits no address became %q", got)
 	}
 }

@@ -22,10 +22,10 @@ const (
 	maxTellEntries = 10_000
 )
 
-// tell mails a person what became of a reply. If the person has reached the
+// tellSender mails a person what became of a reply. If the person has reached the
 // limit, the message becomes pending. The mail about the same reply always has
 // the same Message-ID.
-func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, pos *mailboxPosition) error {
+func (c *Channel) tellSender(ctx context.Context, r *reply, v notice.Verdict, pos *mailboxPosition) error {
 	if v.Words == "" {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, pos *mai
 	if err != nil {
 		return err
 	}
-	if err := c.post(ctx, l); err != nil {
+	if err := c.sendLetter(ctx, l); err != nil {
 		return err
 	}
 	if end != "" {
@@ -80,9 +80,9 @@ func (c *Channel) endKey(r *reply, v notice.Verdict) string {
 	return end
 }
 
-// post sends a mail about replies. If the server refuses it for good, post logs
+// sendLetter sends a mail about replies. If the server refuses it for good, sendLetter logs
 // that and returns nil.
-func (c *Channel) post(ctx context.Context, l *letter) error {
+func (c *Channel) sendLetter(ctx context.Context, l *letter) error {
 	msg, err := l.message(c.config)
 	if err != nil {
 		// A bad address stays bad, so no retry helps.
@@ -105,7 +105,7 @@ func (c *Channel) composeVerdict(r *reply, v notice.Verdict) (*letter, error) {
 	if !v.Counted && c.replyTo != "" {
 		// The person can answer again.
 		secret, whole := cutOpenOnly(r.token)
-		l.ReplyTo = c.replyAddress(token(secret, whole))
+		l.ReplyTo = c.replyAddress(formatToken(secret, whole))
 	}
 	l.addQuestion(v.Question)
 	return l, l.renderShort(v.Words, v.Question, c.pageURL(v.Question))

@@ -32,9 +32,9 @@ func (c *config) domain() string {
 
 func (c *config) id(local string) string { return "<" + local + "@" + c.domain() + ">" }
 
-// token returns the secret in the form that ids and addresses use. It is empty
+// formatToken returns the secret in the form that ids and addresses use. It is empty
 // if the secret has characters that they cannot hold.
-func token(reply string, whole bool) string {
+func formatToken(reply string, whole bool) string {
 	for _, r := range reply {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' {
 			return ""
@@ -92,7 +92,7 @@ func (c *config) readMailID(n *replyTarget, id string) {
 	}
 }
 
-func stamp(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
+func formatStamp(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
 
 // digest returns an id that is derived from any text.
 func digest(s string) string {

@@ -39,7 +39,7 @@ func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
 		member = digest(strings.ToLower(n.To.Email))
 	}
 	l.References = []string{c.id(questionID + n.Question.ID + "." + member)}
-	t := token(n.Reply, whole)
+	t := formatToken(n.Reply, whole)
 	if t != "" {
 		l.References = append(l.References, c.id(replyID+t))
 	}
@@ -55,7 +55,7 @@ func (c *Channel) composeOutcome(n *notice.Notice, ref mailRef) (*letter, error)
 	local, _, _ = strings.Cut(local, "@")
 	l := &letter{
 		To: mail.Address{Name: cleanName(n.To.Name), Address: ref.To}, Subject: "Re: " + ref.Subject,
-		MessageID: c.id(local + "." + string(n.Outcome.Status) + "." + stamp(n.Outcome.At)),
+		MessageID: c.id(local + "." + string(n.Outcome.Status) + "." + formatStamp(n.Outcome.At)),
 		InReplyTo: ref.MessageID, References: append(append([]string{}, ref.References...), ref.MessageID),
 		Auto: "auto-generated", Delivery: n.Delivery,
 	}
@@ -64,7 +64,7 @@ func (c *Channel) composeOutcome(n *notice.Notice, ref mailRef) (*letter, error)
 }
 
 func outcomeText(n *notice.Notice) string {
-	return sentence("This question was " + notice.OneLine(n.Outcome.Words))
+	return makeSentence("This question was " + notice.OneLine(n.Outcome.Words))
 }
 
 // subject returns one line with the subject of a mail.
@@ -87,9 +87,9 @@ func cut(s string, maxRunes int) string {
 // cleanName returns a name in a form that a header can hold.
 func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
 
-// sentence makes s a sentence, with a capital letter at the beginning and a
+// makeSentence makes s a makeSentence, with a capital letter at the beginning and a
 // full stop at the end.
-func sentence(s string) string {
+func makeSentence(s string) string {
 	if s == "" {
 		return s
 	}

@@ -33,7 +33,7 @@ type Channel struct {
 
 // Open creates a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
-	s, err := readSettings(raw)
+	s, err := ReadSettings(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	defer c.lock(to.Place)()
 	defer c.views.forget(to.Place)
 	body := renderComment(n, c.greeting(ctx, n))
-	switch err := c.client.Edit(ctx, to.Place, to.Comment, body); statusOf(err) {
+	switch err := c.client.Edit(ctx, to.Place, to.Comment, body); StatusOf(err) {
 	case http.StatusNotFound, http.StatusGone:
 		// The comment was deleted, so it shows nothing wrong.
 	default:
@@ -154,8 +154,8 @@ func (c *Channel) place(n *notice.Notice) (Place, error) {
 	if err != nil {
 		return at, notice.Permanent(asError(err))
 	}
-	if !c.settings.allows(at) {
-		return at, notice.Permanent(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
+	if !c.settings.Allows(at) {
+		return at, notice.Permanent(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.Repository()).
 			WithHint("add it to the channel's repositories"))
 	}
 	return at, nil

@@ -74,7 +74,7 @@ func (c *Channel) Check(ctx context.Context) error {
 
 func (c *Channel) checkToken(ctx context.Context, f *findings) {
 	resp, err := c.client.do(ctx, "ask GitHub who the token is", http.MethodGet, "user", nil, nil)
-	if statusOf(err) == http.StatusForbidden {
+	if StatusOf(err) == http.StatusForbidden {
 		f.add("settings.token", "the token is of no person's or machine's account",
 			"give a personal access token, or app_id, private_key and installation_id")
 		return

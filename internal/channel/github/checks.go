@@ -68,7 +68,7 @@ func (c *Client) checkRuns(ctx context.Context, at Place, commit string) ([]Chec
 	for range maxCheckPages {
 		some, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
-			return nil, apiFailure("read the checks of "+commit+" in "+at.repository(), err)
+			return nil, apiFailure("read the checks of "+commit+" in "+at.Repository(), err)
 		}
 		for _, r := range some.CheckRuns {
 			all = append(all, Check{Name: r.GetName(), State: stateOfRun(r), URL: r.GetHTMLURL()})
@@ -100,7 +100,7 @@ func (c *Client) statuses(ctx context.Context, at Place, commit string) ([]Check
 	for range maxCheckPages {
 		some, resp, err := c.api.Repositories.GetCombinedStatus(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
-			return nil, apiFailure("read the statuses of "+commit+" in "+at.repository(), err)
+			return nil, apiFailure("read the statuses of "+commit+" in "+at.Repository(), err)
 		}
 		for _, s := range some.Statuses {
 			all = append(all, Check{Name: s.GetContext(), State: stateOfStatus(s.GetState()), URL: s.GetTargetURL()})

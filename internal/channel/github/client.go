@@ -134,7 +134,7 @@ func (c *Client) Comments(ctx context.Context, at Place, since time.Time) ([]Com
 		query.Set("page", strconv.Itoa(n))
 		var some []Comment
 		resp, err := c.do(ctx, "read the comments of "+at.String(), http.MethodGet,
-			fmt.Sprintf("repos/%s/issues/%d/comments?%s", at.repository(), at.Number, query.Encode()), nil, &some)
+			fmt.Sprintf("repos/%s/issues/%d/comments?%s", at.Repository(), at.Number, query.Encode()), nil, &some)
 		if err != nil {
 			return nil, err
 		}
@@ -148,14 +148,14 @@ func (c *Client) Comments(ctx context.Context, at Place, since time.Time) ([]Com
 func (c *Client) Comment(ctx context.Context, at Place, body string) (*Comment, error) {
 	var written Comment
 	_, err := c.do(ctx, "comment on "+at.String(), http.MethodPost,
-		fmt.Sprintf("repos/%s/issues/%d/comments", at.repository(), at.Number), map[string]string{"body": body}, &written)
+		fmt.Sprintf("repos/%s/issues/%d/comments", at.Repository(), at.Number), map[string]string{"body": body}, &written)
 	return &written, err
 }
 
 // Edit changes a comment.
 func (c *Client) Edit(ctx context.Context, at Place, id int64, body string) error {
 	_, err := c.do(ctx, "change a comment on "+at.String(), http.MethodPatch,
-		fmt.Sprintf("repos/%s/issues/comments/%d", at.repository(), id), map[string]string{"body": body}, nil)
+		fmt.Sprintf("repos/%s/issues/comments/%d", at.Repository(), id), map[string]string{"body": body}, nil)
 	return err
 }
 
@@ -176,7 +176,7 @@ func (c *Client) hasReacted(ctx context.Context, at Place, id int64) (bool, erro
 		User Account `json:"user"`
 	}
 	_, err = c.do(ctx, "read the reactions on a comment on "+at.String(), http.MethodGet,
-		fmt.Sprintf("repos/%s/issues/comments/%d/reactions?per_page=100", at.repository(), id), nil, &list)
+		fmt.Sprintf("repos/%s/issues/comments/%d/reactions?per_page=100", at.Repository(), id), nil, &list)
 	for _, r := range list {
 		if r.User.ID == self.ID {
 			return true, nil
@@ -194,7 +194,7 @@ func (c *Client) Label(ctx context.Context, at Place, label string) error {
 // Unlabel removes a label from an issue, if the issue has it.
 func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
 	_, err := c.api.Issues.RemoveLabelForIssue(ctx, at.Owner, at.Repo, at.Number, url.PathEscape(label))
-	if err = apiFailure("take a label off "+at.String(), err); statusOf(err) == http.StatusNotFound {
+	if err = apiFailure("take a label off "+at.String(), err); StatusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return err

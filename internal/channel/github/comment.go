@@ -99,12 +99,12 @@ func renderQuestion(n *notice.Notice, greeting string, m measure) string {
 // commentBuilder is a comment that is being written: parts with an empty line between them.
 type commentBuilder struct{ parts []string }
 
-func (s *commentBuilder) add(format string, args ...any) {
-	s.parts = append(s.parts, fmt.Sprintf(format, args...))
+func (b *commentBuilder) add(format string, args ...any) {
+	b.parts = append(b.parts, fmt.Sprintf(format, args...))
 }
 
 // String returns the comment.
-func (s *commentBuilder) String() string { return strings.Join(s.parts, "\n\n") }
+func (b *commentBuilder) String() string { return strings.Join(b.parts, "\n\n") }
 
 func heading(n *notice.Notice) string {
 	head := map[fermata.QuestionType]string{
@@ -127,40 +127,40 @@ func heading(n *notice.Notice) string {
 }
 
 // addContext shows the context that the asker gave. A notice for a public place contains only context that may be public.
-func (s *commentBuilder) addContext(c *fermata.QuestionContext, maxChars int) {
+func (b *commentBuilder) addContext(c *fermata.QuestionContext, maxChars int) {
 	if c.Text != "" {
-		s.add("Context:")
-		s.add("%s", fence("text", notice.Clean(shorten(c.Text, maxChars))))
+		b.add("Context:")
+		b.add("%s", fence("text", notice.Clean(shorten(c.Text, maxChars))))
 	}
 	if c.Step != "" {
-		s.add("Step: %s", phrase(c.Step))
+		b.add("Step: %s", phrase(c.Step))
 	}
 	if c.Error != "" {
-		s.add("Error:")
-		s.add("%s", fence("text", notice.Clean(shorten(c.Error, maxChars))))
+		b.add("Error:")
+		b.add("%s", fence("text", notice.Clean(shorten(c.Error, maxChars))))
 	}
 	if c.Preview != nil {
 		info := map[string]string{"diff": "diff", "json": "json"}[c.Preview.Kind]
 		if info == "" {
 			info = "text"
 		}
-		s.add("Preview:")
-		s.add("%s", fence(info, notice.CleanStrictly(shorten(c.Preview.Text, maxChars))))
+		b.add("Preview:")
+		b.add("%s", fence(info, notice.CleanStrictly(shorten(c.Preview.Text, maxChars))))
 	}
 }
 
 // addItems lists the prompts and the options.
-func (s *commentBuilder) addItems(q *fermata.Question, description int) {
+func (b *commentBuilder) addItems(q *fermata.Question, description int) {
 	for i := range q.Items {
 		it := &q.Items[i]
 		switch {
 		case len(q.Items) > 1:
-			s.add("**%s** – %s", phrase(it.Key), prompt(it.Prompt))
+			b.add("**%s** – %s", phrase(it.Key), prompt(it.Prompt))
 		case it.Prompt != q.Title:
-			s.add("%s", opening(it.Prompt))
+			b.add("%s", promptAtLineStart(it.Prompt))
 		}
 		if len(it.Options) > 0 {
-			s.add("%s", options(it, description))
+			b.add("%s", options(it, description))
 		}
 	}
 }
@@ -173,9 +173,9 @@ func prompt(text string) string {
 	return phrase(text)
 }
 
-// opening writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule. It writes
+// promptAtLineStart writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule. It writes
 // such a prompt as code.
-func opening(text string) string {
+func promptAtLineStart(text string) string {
 	if first := []rune(strings.TrimSpace(text)); len(first) > 0 && !unicode.IsLetter(first[0]) && !strings.Contains(string(first), "\n") {
 		return code(string(first))
 	}
@@ -212,32 +212,32 @@ func cut(s string, maxRunes int) string {
 }
 
 // explainAnswering says how to answer and until when, and returns the state of the comment.
-func (s *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
+func (b *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
 	state := stateOpen
 	if n.Decide && whole {
-		s.add("**To answer**, write a comment here that begins with %s.", beginning(n.Question))
+		b.add("**To answer**, write a comment here that begins with %s.", describeBeginning(n.Question))
 		if sample := explainItems(n.Question); sample != "" {
-			s.add("%s", sample)
+			b.add("%s", sample)
 		}
-		s.add("Only the comment as it is first written counts, and only from people with write access.")
+		b.add("Only the comment as it is first written counts, and only from people with write access.")
 	} else {
 		state = statePage
-		s.add("**This question is answered on its page**, not by a comment.")
+		b.add("**This question is answered on its page**, not by a comment.")
 	}
 	deadline := "It waits until somebody answers."
 	if q := n.Question; q.Deadline != nil {
 		// Readers of an issue live in different time zones.
 		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), escapeVisible(notice.DeadlineEffect(q)))
 	}
-	s.add("%s", deadline)
+	b.add("%s", deadline)
 	if voteText := votes(n.Question); voteText != "" {
-		s.add("%s", voteText)
+		b.add("%s", voteText)
 	}
 	return state
 }
 
-// beginning says how an answer must begin.
-func beginning(q *fermata.Question) string {
+// describeBeginning says how an answer must begin.
+func describeBeginning(q *fermata.Question) string {
 	if len(q.Items) != 1 {
 		return "`/answer`, and has one line for each of its parts"
 	}
@@ -321,10 +321,10 @@ func votes(q *fermata.Question) string {
 
 // addFooter says which task, project and asker the question belongs to. It links to the page that needs a sign-in, not
 // to the address that answers without one, because other people can read the comment.
-func (s *commentBuilder) addFooter(n *notice.Notice) {
+func (b *commentBuilder) addFooter(n *notice.Notice) {
 	q := n.Question
 	if link := address(n.Open); link != "" {
-		s.add("[Open the question](%s)", link)
+		b.add("[Open the question](%s)", link)
 	}
 	text := "Asked by " + phrase(q.AskedBy.Name)
 	if q.AskedBy.Name == "" {
@@ -339,7 +339,7 @@ func (s *commentBuilder) addFooter(n *notice.Notice) {
 	if q.RunID != "" {
 		text += " · run " + code(q.RunID)
 	}
-	s.add("<sub>%s · question %s</sub>", text, code(q.ID))
+	b.add("<sub>%s · question %s</sub>", text, code(q.ID))
 }
 
 // address returns the link, or "" if the link has a character that could end the text around it.

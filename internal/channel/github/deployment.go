@@ -102,10 +102,10 @@ func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, envi
 	if state != "" {
 		body["state"] = state
 	}
-	about := fmt.Sprintf("the deployment of %s to %s", at.repository(), environment)
-	path := fmt.Sprintf("repos/%s/actions/runs/%d/", at.repository(), run)
+	about := fmt.Sprintf("the deployment of %s to %s", at.Repository(), environment)
+	path := fmt.Sprintf("repos/%s/actions/runs/%d/", at.Repository(), run)
 	_, err = c.do(ctx, "review "+about, http.MethodPost, path+"deployment_protection_rule", body, nil)
-	if status := statusOf(err); status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
+	if status := StatusOf(err); status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
 		return err == nil, err
 	}
 	// If an earlier decision was accepted but its response was lost, the run does not wait.

@@ -85,7 +85,7 @@ func responseFailure(act string, r *gh.ErrorResponse) error {
 		return limitFailure(act, time.Duration(seconds)*time.Second)
 	}
 	failureWith := func(code fermata.Code, final bool, hint string) error {
-		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
+		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+describeFaults(r))).WithHint("%s", hint)
 		return &refusal{status: status, SendError: &notice.SendError{Err: err, Final: final}}
 	}
 	switch status {
@@ -104,8 +104,8 @@ func responseFailure(act string, r *gh.ErrorResponse) error {
 	}
 }
 
-// faults returns GitHub's message with every problem that it lists.
-func faults(r *gh.ErrorResponse) string {
+// describeFaults returns GitHub's message with every problem that it lists.
+func describeFaults(r *gh.ErrorResponse) string {
 	wrong := make([]string, 0, len(r.Errors))
 	for _, e := range r.Errors {
 		wrong = append(wrong, cmp.Or(e.Message, strings.TrimSpace(e.Field+" is "+e.Code)))
@@ -116,8 +116,8 @@ func faults(r *gh.ErrorResponse) string {
 	return r.Message + " (" + strings.Join(wrong, "; ") + ")"
 }
 
-// statusOf returns the HTTP status of GitHub's response, or 0 for another error.
-func statusOf(err error) int {
+// StatusOf returns the HTTP status of GitHub's response, or 0 for another error.
+func StatusOf(err error) int {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.status
@@ -128,7 +128,7 @@ func statusOf(err error) int {
 // isRefused reports whether GitHub refused the request for good: the object does not exist, the account may not access
 // it, or GitHub rejects the content.
 func isRefused(err error) bool {
-	switch statusOf(err) {
+	switch StatusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
 		return true
 	}

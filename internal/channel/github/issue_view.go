@@ -49,13 +49,13 @@ func (c *Channel) readView(ctx context.Context, at Place) (*issueView, error) {
 
 // findSent finds the comment that an earlier attempt wrote. For a question, it also finds the comment that was written
 // for another person, because everybody on the issue sees it.
-func (w *issueView) findSent(n *notice.Notice) *Comment {
-	for i := range w.comments {
-		m := w.comments[i].mark
+func (v *issueView) findSent(n *notice.Notice) *Comment {
+	for i := range v.comments {
+		m := v.comments[i].mark
 		again := m.delivery != "" && m.delivery == n.Delivery
 		shared := n.Purpose == notice.Asked && n.Question != nil && m.question == n.Question.ID && m.state != stateClosed
 		if again || shared {
-			return &w.comments[i].Comment
+			return &v.comments[i].Comment
 		}
 	}
 	return nil
@@ -63,9 +63,9 @@ func (w *issueView) findSent(n *notice.Notice) *Comment {
 
 // viewAt returns the part of the view that existed at an earlier time. A comment cannot answer a question that was
 // asked after it.
-func (w *issueView) viewAt(at time.Time) *issueView {
-	view := &issueView{self: w.self, at: w.at, asOf: at}
-	for _, one := range w.comments {
+func (v *issueView) viewAt(at time.Time) *issueView {
+	view := &issueView{self: v.self, at: v.at, asOf: at}
+	for _, one := range v.comments {
 		if !one.CreatedAt.After(at) {
 			view.comments = append(view.comments, one)
 		}
@@ -74,9 +74,9 @@ func (w *issueView) viewAt(at time.Time) *issueView {
 }
 
 // openQuestions lists the questions that are open on the issue, each of them once.
-func (w *issueView) openQuestions() []ownComment {
+func (v *issueView) openQuestions() []ownComment {
 	var list []ownComment
-	for _, one := range w.comments {
+	for _, one := range v.comments {
 		same := func(o ownComment) bool { return o.mark.question == one.mark.question }
 		if one.mark.question != "" && one.mark.state != stateClosed && !slices.ContainsFunc(list, same) {
 			list = append(list, one)
@@ -121,8 +121,8 @@ func (c *Channel) viewFor(ctx context.Context, a inboundComment) (*issueView, er
 }
 
 // forget drops the cached view of an issue after the channel has written on it.
-func (l *viewCache) forget(at Place) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.byPlace, at)
+func (c *viewCache) forget(at Place) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byPlace, at)
 }

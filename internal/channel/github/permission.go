@@ -24,7 +24,7 @@ const (
 // DenialReason says why GitHub does not let the person decide in the repository. It is empty if GitHub does: a person
 // with write access may decide. It asks GitHub, because the author_association beside a comment is not a permission.
 func (c *Client) DenialReason(ctx context.Context, at Place, who Account) (string, error) {
-	key := strings.ToLower(at.repository()) + " " + who.Login
+	key := strings.ToLower(at.Repository()) + " " + who.Login
 	c.mu.Lock()
 	known, ok := c.permissions[key]
 	c.mu.Unlock()
@@ -49,12 +49,12 @@ func (c *Client) lookUpPermission(ctx context.Context, at Place, who Account) (s
 		Permission string  `json:"permission"`
 		User       Account `json:"user"`
 	}
-	_, err := c.do(ctx, "look up a permission in "+at.repository(), http.MethodGet,
-		"repos/"+at.repository()+"/collaborators/"+url.PathEscape(who.Login)+"/permission", nil, &level)
+	_, err := c.do(ctx, "look up a permission in "+at.Repository(), http.MethodGet,
+		"repos/"+at.Repository()+"/collaborators/"+url.PathEscape(who.Login)+"/permission", nil, &level)
 	switch {
-	case statusOf(err) == http.StatusForbidden:
+	case StatusOf(err) == http.StatusForbidden:
 		return "the account that Fermata uses here may not look up who has write access; an administrator of the repository must allow it", nil
-	case statusOf(err) == http.StatusNotFound:
+	case StatusOf(err) == http.StatusNotFound:
 		return "only people with write access to the repository may answer here", nil
 	case err != nil:
 		return "", err

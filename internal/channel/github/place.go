@@ -24,11 +24,11 @@ var (
 	pagePattern  = regexp.MustCompile(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
 )
 
-// repository returns owner/repo.
-func (p Place) repository() string { return p.Owner + "/" + p.Repo }
+// Repository returns owner/repo.
+func (p Place) Repository() string { return p.Owner + "/" + p.Repo }
 
 // String returns owner/repo#number.
-func (p Place) String() string { return fmt.Sprintf("%s#%d", p.repository(), p.Number) }
+func (p Place) String() string { return fmt.Sprintf("%s#%d", p.Repository(), p.Number) }
 
 // ParsePlace reads owner/repo#123, the address of an issue or pull request, or
 // a number alone. A number alone is in defaultRepository.

@@ -36,7 +36,7 @@ func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.Pu
 	pull, _, err = c.api.PullRequests.Create(ctx, at.Owner, at.Repo, &gh.NewPullRequest{
 		Title: &p.Title, Head: &p.Head, Base: &p.Base, Body: &body, Draft: &p.Draft,
 	})
-	if err = apiFailure("open a pull request in "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
+	if err = apiFailure("open a pull request in "+at.Repository(), err); StatusOf(err) == http.StatusUnprocessableEntity {
 		// Another client may have opened it meanwhile.
 		if old, other := c.pull(ctx, at, p); other == nil && old != nil {
 			return old, false, nil
@@ -55,7 +55,7 @@ func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest
 		State: "all", Head: head, Base: p.Base, ListOptions: gh.ListOptions{PerPage: 100},
 	})
 	if err != nil {
-		return nil, apiFailure("look for pull requests in "+at.repository(), err)
+		return nil, apiFailure("look for pull requests in "+at.Repository(), err)
 	}
 	for _, one := range list {
 		if one.GetState() == "open" || hasKey(one.GetBody(), p.Key) {
@@ -74,7 +74,7 @@ func (c *Client) checkHead(ctx context.Context, at Place, head string) error {
 	if err != nil || sha != "" {
 		return err
 	}
-	return notice.Permanent(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
+	return notice.Permanent(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.Repository()).
 		WithHint("let the step that changes the code push it (push: true), or name the branch as head"))
 }
 
@@ -117,6 +117,6 @@ func (c *Client) ReviewOnce(ctx context.Context, at Place, r NewReview) (review 
 		sent.CommitID = &r.Commit
 	}
 	review = &Review{}
-	_, err = c.do(ctx, "review "+at.String(), http.MethodPost, fmt.Sprintf("repos/%s/pulls/%d/reviews", at.repository(), at.Number), sent, review)
+	_, err = c.do(ctx, "review "+at.String(), http.MethodPost, fmt.Sprintf("repos/%s/pulls/%d/reviews", at.Repository(), at.Number), sent, review)
 	return review, err == nil, err
 }

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -10,13 +9,6 @@ import (
 
 	"github.com/fermata-hq/fermata"
 )
-
-// ReadSettings reads the settings of a channel. The error lists everything that
-// is wrong with them.
-func ReadSettings(raw json.RawMessage) (Settings, error) { return readSettings(raw) }
-
-// Allows reports whether the settings allow writing to the repository.
-func (s *Settings) Allows(p Place) bool { return s.allows(p) }
 
 // ParseRepository reads owner/repo as a place without an issue.
 func ParseRepository(name string) (Place, error) {
@@ -27,31 +19,24 @@ func ParseRepository(name string) (Place, error) {
 	return Place{Owner: ownerName, Repo: repoName}, nil
 }
 
-// Repository returns owner/repo.
-func (p Place) Repository() string { return p.repository() }
-
-// StatusOf returns the HTTP status of GitHub's response, or 0 for another
-// error.
-func StatusOf(err error) int { return statusOf(err) }
-
 // DefaultBranch returns the name of the default branch of the repository.
 func (c *Client) DefaultBranch(ctx context.Context, at Place) (string, error) {
 	r, _, err := c.api.Repositories.Get(ctx, at.Owner, at.Repo)
-	return r.GetDefaultBranch(), apiFailure("read "+at.repository(), err)
+	return r.GetDefaultBranch(), apiFailure("read "+at.Repository(), err)
 }
 
 // Commit returns the commit that a branch, a tag or a commit id names. It is
 // empty if there is none.
 func (c *Client) Commit(ctx context.Context, at Place, ref string) (string, error) {
 	sha, _, err := c.api.Repositories.GetCommitSHA1(ctx, at.Owner, at.Repo, ref, "")
-	return sha, ignoreNotFound(apiFailure("look for "+ref+" in "+at.repository(), err))
+	return sha, ignoreNotFound(apiFailure("look for "+ref+" in "+at.Repository(), err))
 }
 
 // Branch returns the commit of a branch. It is empty if there is no such
 // branch.
 func (c *Client) Branch(ctx context.Context, at Place, name string) (string, error) {
 	ref, _, err := c.api.Git.GetRef(ctx, at.Owner, at.Repo, "heads/"+name)
-	if err = apiFailure("look for the branch "+name+" of "+at.repository(), err); err != nil {
+	if err = apiFailure("look for the branch "+name+" of "+at.Repository(), err); err != nil {
 		return "", ignoreNotFound(err)
 	}
 	return ref.GetObject().GetSHA(), nil
@@ -59,7 +44,7 @@ func (c *Client) Branch(ctx context.Context, at Place, name string) (string, err
 
 // ignoreNotFound returns nil if the object does not exist.
 func ignoreNotFound(err error) error {
-	if s := statusOf(err); s == http.StatusNotFound || s == http.StatusUnprocessableEntity {
+	if s := StatusOf(err); s == http.StatusNotFound || s == http.StatusUnprocessableEntity {
 		return nil
 	}
 	return err
@@ -72,7 +57,7 @@ func (c *Client) CreateBranch(ctx context.Context, at Place, name, commit string
 		return sha, false, err
 	}
 	_, _, err = c.api.Git.CreateRef(ctx, at.Owner, at.Repo, gh.CreateRef{Ref: "refs/heads/" + name, SHA: commit})
-	if err = apiFailure("make the branch "+name+" of "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
+	if err = apiFailure("make the branch "+name+" of "+at.Repository(), err); StatusOf(err) == http.StatusUnprocessableEntity {
 		// Another client may have created it meanwhile.
 		if sha, other := c.Branch(ctx, at, name); other == nil && sha != "" {
 			return sha, false, nil

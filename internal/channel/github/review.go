@@ -57,9 +57,9 @@ func (r *Review) toInbound(at Place) inboundComment {
 // findReviewTarget finds the approval that a review answers. Reviews are also
 // about the code. So if no approval is open on the pull request, the review is
 // ignored.
-func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
+func (v *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	var open []ownComment
-	for _, o := range w.openQuestions() {
+	for _, o := range v.openQuestions() {
 		if o.mark.hasWord("/" + fermata.Approve) {
 			open = append(open, o)
 		}
@@ -68,7 +68,7 @@ func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	case 0:
 		return answerTarget{}, false
 	case 1:
-		return w.targetUnnamed(open[0], text), true
+		return v.targetUnnamed(open[0], text), true
 	default:
 		return answerTarget{problem: askWhichQuestion(open)}, true
 	}
@@ -257,14 +257,14 @@ func (p *reviewPoller) readPull(ctx context.Context, pos *position, at Place, si
 
 // Reviews lists the reviews of a pull request, oldest first.
 func (c *Client) Reviews(ctx context.Context, at Place) ([]Review, error) {
-	return pages[Review](ctx, c, "read the reviews of "+at.String(), fmt.Sprintf("repos/%s/pulls/%d/reviews?per_page=%d", at.repository(), at.Number, perPage))
+	return pages[Review](ctx, c, "read the reviews of "+at.String(), fmt.Sprintf("repos/%s/pulls/%d/reviews?per_page=%d", at.Repository(), at.Number, perPage))
 }
 
 // ReviewComments lists the comments on the code of a pull request that changed
 // after since.
 func (c *Client) ReviewComments(ctx context.Context, at Place, since time.Time) ([]Comment, error) {
 	return pages[Comment](ctx, c, "read the comments on the code of "+at.String(),
-		fmt.Sprintf("repos/%s/pulls/%d/comments?since=%s&per_page=%d", at.repository(), at.Number, since.UTC().Format(time.RFC3339), perPage))
+		fmt.Sprintf("repos/%s/pulls/%d/comments?since=%s&per_page=%d", at.Repository(), at.Number, since.UTC().Format(time.RFC3339), perPage))
 }
 
 // pages reads every page of a list.

@@ -72,8 +72,8 @@ const (
 	shortestSecret = 16
 )
 
-// readSettings reads settings. The error lists everything that is wrong with them.
-func readSettings(raw json.RawMessage) (Settings, error) {
+// ReadSettings reads settings. The error lists everything that is wrong with them.
+func ReadSettings(raw json.RawMessage) (Settings, error) {
 	var s Settings
 	if err := strictjson.UnmarshalSettings(raw, &s); err != nil {
 		return s, err
@@ -151,12 +151,12 @@ func (s *Settings) namedRepositories() []string {
 	return append(names, s.Repositories...)
 }
 
-// allows reports whether questions may go to the repository and answers may come from it. An App whose settings name no
+// Allows reports whether questions may go to the repository and answers may come from it. An App whose settings name no
 // repository may write everywhere it is installed.
-func (s *Settings) allows(p Place) bool {
+func (s *Settings) Allows(p Place) bool {
 	names := s.namedRepositories()
 	for _, name := range names {
-		if strings.EqualFold(name, p.repository()) {
+		if strings.EqualFold(name, p.Repository()) {
 			return true
 		}
 	}

@@ -175,7 +175,7 @@ func (c *Channel) placeIgnoreReason(e *event, what string, since time.Time) stri
 	switch {
 	case c.settings.AppID != 0 && e.Installation.ID != c.settings.InstallationID:
 		return "it is of another installation"
-	case !c.settings.allows(at):
+	case !c.settings.Allows(at):
 		return "the channel does not know this repository"
 	case time.Since(since) > oldestEvent:
 		return what + " is too old"

@@ -66,7 +66,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, wrongURL("is no notification URL").WithHint("it begins with the service, as in ntfy://ntfy.sh/TOPIC; docs/reference/channels.md lists them")
 	}
-	if c.service, err = find(u); err != nil {
+	if c.service, err = findService(u); err != nil {
 		return nil, err
 	}
 	_, err = c.openService()

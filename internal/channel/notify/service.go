@@ -77,8 +77,8 @@ var services = map[string]service{
 
 var googleChat = service{host: func(s types.Service) string { return s.(*googlechat.Service).Config.Host }, publicHosts: []string{"googleapis.com"}}
 
-// find returns the service that a URL names.
-func find(u *url.URL) (service, error) {
+// findService returns the service that a URL names.
+func findService(u *url.URL) (service, error) {
 	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	s, ok := services[name]
 	if !ok {

@@ -83,7 +83,7 @@ func textOf(n *notice.Notice) text {
 		for _, q := range n.Questions {
 			lines = append(lines, "- "+line(q.Title))
 		}
-		t.body = join(lines, n.Open)
+		t.body = joinWithLink(lines, n.Open)
 		return t
 	}
 	if n.Outcome != nil {
@@ -96,7 +96,7 @@ func textOf(n *notice.Notice) text {
 	if d := n.Question.Deadline; d != nil {
 		lines = append(lines, "Until: "+d.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return text{title: headline(n), body: join(lines, n.Open), bodyNeedsTitle: true, weight: weightOf(n), openURL: n.Open, button: button(n)}
+	return text{title: headline(n), body: joinWithLink(lines, n.Open), bodyNeedsTitle: true, weight: weightOf(n), openURL: n.Open, button: button(n)}
 }
 
 // headline returns the kind of the question and its title.
@@ -119,11 +119,11 @@ func outcomeText(n *notice.Notice) text {
 	if n.Question != nil {
 		t.title = line("Closed: " + n.Question.Title)
 	}
-	t.body = join([]string{line(n.Outcome.Words)}, n.Open)
+	t.body = joinWithLink([]string{line(n.Outcome.Words)}, n.Open)
 	return t
 }
 
-func join(lines []string, open string) string {
+func joinWithLink(lines []string, open string) string {
 	if open != "" {
 		lines = append(lines, "Open: "+open)
 	}

@@ -21,7 +21,7 @@ func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return publicOf(key), nil
+	return encodePublicKey(key), nil
 }
 
 // key returns the key of the settings, or else the key that was created at the
@@ -51,7 +51,7 @@ func (c *Channel) makeKey(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.env.LoadOrStore(ctx, storedKey, privateOf(key))
+	return c.env.LoadOrStore(ctx, storedKey, encodePrivateKey(key))
 }
 
 func readKey(written string) (*ecdh.PrivateKey, error) {
@@ -66,10 +66,10 @@ func readKey(written string) (*ecdh.PrivateKey, error) {
 		WithHint("it is 32 bytes in base64url, as `npx web-push generate-vapid-keys` prints it; leave it out and the server makes one")
 }
 
-func publicOf(key *ecdh.PrivateKey) string {
+func encodePublicKey(key *ecdh.PrivateKey) string {
 	return base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
-func privateOf(key *ecdh.PrivateKey) string {
+func encodePrivateKey(key *ecdh.PrivateKey) string {
 	return base64.RawURLEncoding.EncodeToString(key.Bytes())
 }

@@ -61,7 +61,7 @@ func compose(n *notice.Notice, isNew bool) *message {
 	case n.Purpose == notice.Test:
 		m.Kind, m.Title, m.Body, m.Path = "test", cmp.Or(n.Title, words.test), cmp.Or(n.Body, words.testBody), "/settings/notifications"
 	case n.Purpose == notice.Digest:
-		m.Kind, m.Title, m.Body, m.Path = "digest", cmp.Or(n.Title, words.digest(len(n.Questions))), titles(n), "/"
+		m.Kind, m.Title, m.Body, m.Path = "digest", cmp.Or(n.Title, words.digest(len(n.Questions))), listTitles(n), "/"
 	case n.Question != nil && n.Outcome != nil:
 		m.Kind, m.Title, m.Body, m.Silent, m.Renotify = "closed", n.Question.Title, n.Outcome.Words, true, false
 	case n.Purpose == notice.Alert || n.Question == nil:
@@ -113,7 +113,7 @@ func tag(n *notice.Notice) string {
 	}
 }
 
-func titles(n *notice.Notice) string {
+func listTitles(n *notice.Notice) string {
 	var lines []string
 	for i, q := range n.Questions {
 		if i == digestLines {
@@ -141,7 +141,7 @@ func (m *message) reduceToTitle() *message {
 	return &reduced
 }
 
-func (m *message) bytes() []byte {
+func (m *message) encode() []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

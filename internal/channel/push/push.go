@@ -106,12 +106,12 @@ func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (no
 	if err := c.checkHost(device); err != nil {
 		return notice.Receipt{}, err
 	}
-	payload := m.bytes()
+	payload := m.encode()
 	err = c.post(ctx, device, n, payload, webpush.MaxRecordSize)
 	if errors.Is(err, errTooLarge) {
 		// A service may accept less than the 4096 bytes that the standard
 		// demands.
-		payload = m.reduceToTitle().bytes()
+		payload = m.reduceToTitle().encode()
 		err = c.post(ctx, device, n, payload, smallRecord)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Channel) post(ctx context.Context, d *Device, n *notice.Notice, payload
 		Endpoint: d.Endpoint, Keys: webpush.Keys{P256dh: d.Keys.P256dh, Auth: d.Keys.Auth},
 	}, &webpush.Options{
 		HTTPClient: c.env.HTTP, RecordSize: record, Subscriber: c.subject(), Topic: topic(n), TTL: ttl(n, time.Now()), Urgency: urgency(n),
-		VAPIDPublicKey: publicOf(key), VAPIDPrivateKey: privateOf(key),
+		VAPIDPublicKey: encodePublicKey(key), VAPIDPrivateKey: encodePrivateKey(key),
 	})
 	if err != nil {
 		return err

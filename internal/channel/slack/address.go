@@ -77,8 +77,8 @@ type buttonValue struct {
 	Hash string `json:"h,omitempty"`
 }
 
-func (p buttonValue) encode() string {
-	raw, err := json.Marshal(p)
+func (v buttonValue) encode() string {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}

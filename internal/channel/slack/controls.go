@@ -162,7 +162,7 @@ func menu(it *fermata.Item, action string) api.BlockElement {
 // optionValue returns the value that a menu sends for an option: the option's
 // value, or its position if Slack has no room for the value.
 func optionValue(i int, o fermata.Option) string {
-	if v := "=" + o.Value; size(v) <= maxOptionValue {
+	if v := "=" + o.Value; utf16Length(v) <= maxOptionValue {
 		return v
 	}
 	return "#" + strconv.Itoa(i)

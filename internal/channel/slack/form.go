@@ -35,7 +35,7 @@ type formData struct {
 func buildForm(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 	data.Key, data.Value = "", nil
 	raw, err := json.Marshal(data)
-	if err != nil || size(string(raw)) > maxMetadata {
+	if err != nil || utf16Length(string(raw)) > maxMetadata {
 		return api.ModalViewRequest{}, false
 	}
 	p := &page{maxBlocks: maxModalBlocks, textLeft: maxFormText}
@@ -122,23 +122,23 @@ func textInput(it *fermata.Item) (api.BlockElement, bool) {
 		}
 		input.WithMinLength(*it.MinLength)
 	}
-	if s, ok := it.Default.(string); ok && size(s) <= maxLength(it) {
+	if s, ok := it.Default.(string); ok && utf16Length(s) <= maxLength(it) {
 		input.WithInitialValue(s)
 	}
 	return input, true
 }
 
 func numberInput(it *fermata.Item) api.BlockElement {
-	text := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	nilIfEmpty := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	input := api.NewNumberInputBlockElement(nil, actionPick, true)
 	if it.Min != nil {
-		input.WithMinValue(text(*it.Min))
+		input.WithMinValue(nilIfEmpty(*it.Min))
 	}
 	if it.Max != nil {
-		input.WithMaxValue(text(*it.Max))
+		input.WithMaxValue(nilIfEmpty(*it.Max))
 	}
 	if f, ok := it.Default.(float64); ok {
-		input.WithInitialValue(text(f))
+		input.WithInitialValue(nilIfEmpty(f))
 	}
 	return input
 }

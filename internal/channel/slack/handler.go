@@ -44,7 +44,7 @@ func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
 		// connection.
 		ctx := context.WithoutCancel(r.Context())
 		response := c.handleRequest(ctx, r.Header.Get("Content-Type"), body, hear)
-		write(w, response)
+		writeReply(w, response)
 		if response.afterResponse != nil {
 			go response.afterResponse(ctx)
 		}
@@ -128,7 +128,7 @@ func (c *Channel) handleFormRequest(ctx context.Context, values url.Values, hear
 	}, hear)
 }
 
-func write(w http.ResponseWriter, r reply) {
+func writeReply(w http.ResponseWriter, r reply) {
 	if r.status >= http.StatusInternalServerError {
 		w.Header().Set("Retry-After", "1")
 	}

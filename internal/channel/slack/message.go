@@ -136,7 +136,7 @@ func heading(n *notice.Notice) string {
 
 // shortTitle returns the text for a lock screen.
 func shortTitle(title string, q *fermata.Question) string {
-	return escape(title + ": " + quoteText(q.Title))
+	return escapeMarkup(title + ": " + quoteText(q.Title))
 }
 
 func showContext(p *page, c *fermata.QuestionContext) {
@@ -283,7 +283,7 @@ func renderClosed(n *notice.Notice) message {
 	a := addressOf(n)
 	a.stage = stageClosed
 	p.add(api.NewContextBlock(a.blockID(), markupBlock("Closed"+closedAt(n)+".")))
-	return message{Text: escape(title + ": " + quoteText(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
+	return message{Text: escapeMarkup(title + ": " + quoteText(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
 }
 
 // renderReplaced returns the message that replaces one that was sent again. Its
@@ -344,7 +344,7 @@ func renderDigest(n *notice.Notice) message {
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	return message{Text: escape(cut("Waiting for you: "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
+	return message{Text: escapeMarkup(cut("Waiting for you: "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
 }
 
 func renderWords(n *notice.Notice) message {
@@ -360,5 +360,5 @@ func renderWords(n *notice.Notice) message {
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	return message{Text: escape(cut(title+": "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
+	return message{Text: escapeMarkup(cut(title+": "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
 }

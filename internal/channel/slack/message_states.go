@@ -27,15 +27,15 @@ func newMessageStates() messageStates {
 	return messageStates{newCache[*messageState](maxMessageStates, 0)}
 }
 
-func (l *messageStates) stateOf(key string) *messageState {
-	s, _ := l.states.GetOrSetFunc(key, func() *messageState { return &messageState{} })
+func (m *messageStates) stateOf(key string) *messageState {
+	s, _ := m.states.GetOrSetFunc(key, func() *messageState { return &messageState{} })
 	return s.Value()
 }
 
 // update calls do to change a message, unless the message shows something newer.
 // Only one caller at a time changes a message.
-func (l *messageStates) update(key string, at time.Time, final bool, do func() error) error {
-	s := l.stateOf(key)
+func (m *messageStates) update(key string, at time.Time, final bool, do func() error) error {
+	s := m.stateOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at.IsZero() {
@@ -52,8 +52,8 @@ func (l *messageStates) update(key string, at time.Time, final bool, do func() e
 }
 
 // stripButtons calls do to remove the buttons, unless the message is final.
-func (l *messageStates) stripButtons(key string, do func() error) error {
-	s := l.stateOf(key)
+func (m *messageStates) stripButtons(key string, do func() error) error {
+	s := m.stateOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.final {
@@ -68,8 +68,8 @@ func (l *messageStates) stripButtons(key string, do func() error) error {
 
 // restoreButtons calls do to put the buttons back, unless the message was rewritten
 // since.
-func (l *messageStates) restoreButtons(key string, do func() error) error {
-	s := l.stateOf(key)
+func (m *messageStates) restoreButtons(key string, do func() error) error {
+	s := m.stateOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.withoutButtons {
@@ -112,15 +112,15 @@ func newDeduplicator() deduplicator {
 }
 
 // do calls f once for each id, and returns its result. Repeated calls get the same response, without its afterResponse.
-func (o *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)) reply {
+func (d *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)) reply {
 	for {
-		item, isRepeated := o.calls.GetOrSetFunc(id, func() *call { return &call{done: make(chan struct{})} })
+		item, isRepeated := d.calls.GetOrSetFunc(id, func() *call { return &call{done: make(chan struct{})} })
 		t := item.Value()
 		if !isRepeated {
 			r, ok := f()
 			t.reply, t.failed = r, !ok
 			if !ok {
-				o.calls.Delete(id)
+				d.calls.Delete(id)
 			}
 			close(t.done)
 			return r

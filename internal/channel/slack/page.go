@@ -64,12 +64,12 @@ func (p *page) addText(s string, element func(string) api.RichTextElement) {
 	if s == "" {
 		return
 	}
-	if size(s) > p.textLeft {
+	if utf16Length(s) > p.textLeft {
 		p.truncated = true
 		s = cut(s, max(p.textLeft, 1))
 	}
-	p.textLeft -= size(s)
-	for _, part := range pieces(s, maxBoxText) {
+	p.textLeft -= utf16Length(s)
+	for _, part := range splitText(s, maxBoxText) {
 		if part == "" {
 			part = " "
 		}

@@ -186,7 +186,7 @@ func (c *Channel) handleEvent(ctx context.Context, e *slackevents.EventsAPIEvent
 		})
 	}
 	return c.requests.do(ctx, "event "+outer.EventID, func() (reply, bool) {
-		root, ok, err := c.root(ctx, m, outer)
+		root, ok, err := c.findThreadQuestion(ctx, m, outer)
 		if err != nil {
 			c.env.Log.WarnContext(ctx, "slack: the message that a reply belongs to could not be read", "error", err)
 			var f *notice.SendError
@@ -236,9 +236,9 @@ func isNewPersonMessage(m *slackevents.MessageEvent, outer *slackevents.EventsAP
 	return m.BotID == "" && m.User != "" && strings.TrimSpace(m.Text) != ""
 }
 
-// root finds the question in the message that began the thread. Only a message
+// findThreadQuestion finds the question in the message that began the thread. Only a message
 // of the app itself can contain one.
-func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) (address, bool, error) {
+func (c *Channel) findThreadQuestion(ctx context.Context, m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) (address, bool, error) {
 	me, err := c.people.appIdentity(ctx, c)
 	if err != nil {
 		return address{}, false, err

@@ -58,7 +58,7 @@ func lengthIn(v any) (n int) {
 	case map[string]any:
 		for name, inner := range v {
 			if s, ok := inner.(string); ok && name == "text" {
-				n += size(s)
+				n += utf16Length(s)
 			}
 			n += lengthIn(inner)
 		}
@@ -66,7 +66,7 @@ func lengthIn(v any) (n int) {
 	return n
 }
 
-func size(s string) int { return len(utf16.Encode([]rune(s))) }
+func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // plainBlock returns text in which Slack reads no markup: no mention, no link, no emoji code, no formatting.
 func plainBlock(s string) *api.TextBlockObject {
@@ -78,14 +78,14 @@ func markupBlock(s string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.MarkdownType, s, false, true)
 }
 
-// escape escapes the three characters that begin Slack's control sequences.
-func escape(s string) string {
+// escapeMarkup escapes the three characters that begin Slack's control sequences.
+func escapeMarkup(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 // cut shortens s to at most n characters, and marks the cut with "…".
 func cut(s string, n int) string {
-	if size(s) <= n {
+	if utf16Length(s) <= n {
 		return s
 	}
 	left := n - 1
@@ -97,10 +97,10 @@ func cut(s string, n int) string {
 	return s
 }
 
-// pieces splits s into pieces of at most n characters, at the end of a line if possible.
-func pieces(s string, n int) []string {
+// splitText splits s into splitText of at most n characters, at the end of a line if possible.
+func splitText(s string, n int) []string {
 	var all []string
-	for size(s) > n {
+	for utf16Length(s) > n {
 		end, left := 0, n
 		for i, r := range s {
 			if left -= utf16.RuneLen(r); left < 0 {

@@ -37,15 +37,15 @@ func memberChanges(s *suite) {
 		func() (*fermata.Member, error) { return s.read().MemberBySubject("https://id.example.com 1") },
 	} {
 		got, err := read()
-		s.ok(err)
-		s.equal(ann, got)
+		s.checkNoError(err)
+		s.checkEqual(ann, got)
 	}
 	bob := newMember("bob")
 	s.write(func(tx *store.Tx) { tx.InsertMember(bob) })
 	_, err := s.read().MemberByEmail("")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	_, err = s.read().MemberBySubject("")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	if s.try(func(tx *store.Tx) error { tx.UpdateMember(newMember("nobody")); return nil }) == nil {
 		s.Error("a member who is not there was changed")
 	}
@@ -87,7 +87,7 @@ func tokensOfMember(s *suite) {
 	})
 	s.write(func(tx *store.Tx) { tx.RevokeTokensOf("mem_1") })
 	all, err := s.read().Tokens()
-	s.ok(err)
+	s.checkNoError(err)
 	for _, t := range all {
 		if (t.RevokedAt == nil) != (t.Hash == "h3") || t.Hash == "h1" && !t.RevokedAt.Equal(noon) {
 			s.Errorf("token %s was revoked at %v", t.Hash, t.RevokedAt)
@@ -101,8 +101,8 @@ func groupsRoundTrip(s *suite) {
 	ops.Description = "on call"
 	s.write(func(tx *store.Tx) { tx.SaveGroup(ops); tx.DeleteGroup(hardText); tx.DeleteGroup("none") })
 	all, err := s.read().Groups()
-	s.ok(err)
-	s.equal([]*fermata.Group{ops}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Group{ops}, all)
 }
 
 func newSession(hash string) *fermata.BrowserSession {
@@ -119,23 +119,23 @@ func sessionRoundTrip(s *suite) {
 	a, b := newSession("h1"), newSession("h2")
 	s.write(func(tx *store.Tx) { tx.InsertSession(a); tx.InsertSession(b) })
 	got, err := s.db.Reader(s.Context(), "").SessionByHash("h2")
-	s.ok(err)
-	s.equal(b, got)
+	s.checkNoError(err)
+	s.checkEqual(b, got)
 	a.LastSeenAt = a.LastSeenAt.Add(time.Minute)
 	s.write(func(tx *store.Tx) { tx.TouchSession(a.ID, a.LastSeenAt); tx.TouchSession("ses_none", noon) })
 	all, err := s.read().SessionsOf("mem_1")
-	s.ok(err)
-	s.equal([]*fermata.BrowserSession{a, b}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.BrowserSession{a, b}, all)
 	everybodys, err := s.read().Sessions()
-	s.ok(err)
-	s.equal([]*fermata.BrowserSession{a, b}, everybodys)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.BrowserSession{a, b}, everybodys)
 	for range 2 {
 		s.write(func(tx *store.Tx) { tx.DeleteSession(a.ID) })
 	}
 	_, err = s.read().Session(a.ID)
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	_, err = s.read().SessionByHash("h1")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	if s.try(func(tx *store.Tx) error { tx.InsertSession(newSession("h2")); return nil }) == nil {
 		s.Error("two sessions have one hash")
 	}
@@ -148,8 +148,8 @@ func sessionsOfMember(s *suite) {
 	s.write(func(tx *store.Tx) { tx.DeleteSessionsOf("mem_1") })
 	for member, want := range map[string]int{"mem_1": 0, "mem_2": 1} {
 		all, err := s.read().SessionsOf(member)
-		s.ok(err)
-		s.equal(want, len(all))
+		s.checkNoError(err)
+		s.checkEqual(want, len(all))
 	}
 }
 
@@ -159,7 +159,7 @@ func sessionsAge(s *suite) {
 	s.write(func(tx *store.Tx) { tx.InsertSession(old) })
 	s.write(func(tx *store.Tx) { tx.InsertSession(newSession("h2")) })
 	_, err := s.read().Session(old.ID)
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func newLink(hash string, method fermata.SignInMethod) *fermata.Link {
@@ -179,15 +179,15 @@ func linkRoundTrip(s *suite) {
 	s.write(func(tx *store.Tx) { tx.InsertLink(link); tx.InsertLink(invitation) })
 	for hash, want := range map[string]*fermata.Link{"h1": link, "h2": invitation} {
 		got, err := s.db.Reader(s.Context(), "").LinkByHash(hash)
-		s.ok(err)
-		s.equal(want, got)
+		s.checkNoError(err)
+		s.checkEqual(want, got)
 	}
 	old := newLink("h3", fermata.SignInByLink)
 	old.ExpiresAt = old.CreatedAt.Add(-time.Hour)
 	s.write(func(tx *store.Tx) { tx.InsertLink(old) })
 	s.write(func(tx *store.Tx) { tx.InsertLink(newLink("h4", fermata.SignInByMail)) })
 	_, err := s.read().LinkByHash("h3")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func linkOnce(s *suite) {
@@ -196,8 +196,8 @@ func linkOnce(s *suite) {
 	l.MemberID = "mem_2"
 	s.write(func(tx *store.Tx) { tx.UseLink(l) })
 	got, err := s.read().LinkByHash("h1")
-	s.ok(err)
-	s.equal(l, got)
+	s.checkNoError(err)
+	s.checkEqual(l, got)
 	if s.try(func(tx *store.Tx) error { tx.UseLink(l); return nil }) == nil {
 		s.Error("a link was used twice")
 	}
@@ -214,11 +214,11 @@ func invitationsOpen(s *suite) {
 		tx.UseLink(used)
 	})
 	unused, err := s.read().UnusedLinks(late.ExpiresAt)
-	s.ok(err)
-	s.equal(2, len(unused))
+	s.checkNoError(err)
+	s.checkEqual(2, len(unused))
 	all, err := s.read().Invitations(late.ExpiresAt)
-	s.ok(err)
-	s.equal([]*fermata.Link{open}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Link{open}, all)
 	s.write(func(tx *store.Tx) { tx.DeleteLink(open.ID) })
 	if s.try(func(tx *store.Tx) error { tx.DeleteLink(open.ID); return nil }) == nil {
 		s.Error("an invitation was withdrawn twice")
@@ -239,9 +239,9 @@ func linksOfMember(s *suite) {
 		return n
 	}
 	s.write(func(tx *store.Tx) { tx.DeleteLinksOf("mem_1", fermata.SignInByMail); tx.DeleteLinksOf("mem_2", "") })
-	s.equal(1, count())
+	s.checkEqual(1, count())
 	s.write(func(tx *store.Tx) { tx.DeleteLinksOf("mem_1", "") })
-	s.equal(0, count())
+	s.checkEqual(0, count())
 }
 
 func flowOnce(s *suite) {
@@ -257,19 +257,19 @@ func flowOnce(s *suite) {
 		return got, err
 	}
 	_, err := take("passkey")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	got, err := take("oidc")
-	s.ok(err)
-	s.equal(f, got)
+	s.checkNoError(err)
+	s.checkEqual(f, got)
 	_, err = take("oidc")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	old := f
 	old.ExpiresAt = old.ExpiresAt.Add(-time.Hour)
 	f.Hash = "h2"
 	s.write(func(tx *store.Tx) { tx.InsertFlow(old) })
 	s.write(func(tx *store.Tx) { tx.InsertFlow(f) })
 	_, err = take("oidc")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func newPasskey(credential string) *fermata.Passkey {
@@ -284,14 +284,14 @@ func passkeyRoundTrip(s *suite) {
 	a.Credential, a.LastUsedAt = `{"a":2}`, ptr(noon.Add(time.Hour))
 	s.write(func(tx *store.Tx) { tx.UpdatePasskey(a) })
 	all, err := s.read().PasskeysOf("mem_1")
-	s.ok(err)
-	s.equal([]*fermata.Passkey{a, b}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Passkey{a, b}, all)
 	all, err = s.read().Passkeys()
-	s.ok(err)
-	s.equal([]*fermata.Passkey{a, b}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Passkey{a, b}, all)
 	s.write(func(tx *store.Tx) { tx.DeletePasskey(a.ID) })
 	_, err = s.read().Passkey(a.ID)
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	for _, change := range []func(tx *store.Tx){func(tx *store.Tx) { tx.UpdatePasskey(a) }, func(tx *store.Tx) { tx.DeletePasskey(a.ID) }} {
 		if s.try(func(tx *store.Tx) error { change(tx); return nil }) == nil {
 			s.Error("a passkey that is not there was changed")

@@ -28,27 +28,27 @@ func aheadSame(s *suite) {
 	})
 	check := func(tx *store.Tx) error {
 		gotEvents, err := tx.EventsOfQuestion(q)
-		s.ok(err)
-		s.equal([]*fermata.Event{about}, gotEvents)
+		s.checkNoError(err)
+		s.checkEqual([]*fermata.Event{about}, gotEvents)
 		gotRun, err := tx.Run(run.ID)
-		s.ok(err)
+		s.checkNoError(err)
 		gotTask, err := tx.Task(t.ID)
-		s.ok(err)
+		s.checkNoError(err)
 		gotQuestion, err := tx.Question(q.ID)
-		s.ok(err)
+		s.checkNoError(err)
 		questions, dependents, err := tx.AffectedByTaskEnd(t.ID, run.ID)
-		s.ok(err)
-		s.equal(run, gotRun)
-		s.equal(t, gotTask)
-		s.equal(q, gotQuestion)
-		s.equal([]string{q.ID}, questions)
-		s.equal([]string{waiting.ID}, dependents)
+		s.checkNoError(err)
+		s.checkEqual(run, gotRun)
+		s.checkEqual(t, gotTask)
+		s.checkEqual(q, gotQuestion)
+		s.checkEqual([]string{q.ID}, questions)
+		s.checkEqual([]string{waiting.ID}, dependents)
 		return nil
 	}
 	for _, ahead := range [][]store.ReadAhead{
 		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, TaskEnd: true}}, {{Task: "task_none"}, {Run: "run_none", TaskEnd: true}},
 	} {
-		s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
+		s.checkNoError(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *suite) runWithReadAhead(want store.ReadAhead, fns ...func(tx *store.Tx)
 	}
 	close(release)
 	for range len(fns) + 1 {
-		s.ok(patience.Receive(s, "a write ends", results))
+		s.checkNoError(patience.Receive(s, "a write ends", results))
 	}
 }
 
@@ -83,11 +83,11 @@ func aheadStale(s *suite) {
 	change := func(n int) func(tx *store.Tx) error {
 		return func(tx *store.Tx) error {
 			task, err := tx.Task(t.ID)
-			s.ok(err)
+			s.checkNoError(err)
 			question, err := tx.Question(q.ID)
-			s.ok(err)
-			s.equal(n, task.Attempts)
-			s.equal(n+1, question.AskCount)
+			s.checkNoError(err)
+			s.checkEqual(n, task.Attempts)
+			s.checkEqual(n+1, question.AskCount)
 			task.Attempts++
 			question.AskCount++
 			tx.SaveTask(task)
@@ -116,12 +116,12 @@ func aheadBad(s *suite) {
 	write(bad, store.ReadAhead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
 	write(good, store.ReadAhead{Task: t.ID}, func(tx *store.Tx) error { appendMark(tx, "good"); return nil }, 1)
 	close(release)
-	s.ok(patience.Receive(s, "the first write ends", holder))
-	s.ok(patience.Receive(s, "the good write ends", good))
+	s.checkNoError(patience.Receive(s, "the first write ends", holder))
+	s.checkNoError(patience.Receive(s, "the good write ends", good))
 	if err := patience.Receive(s, "the bad write ends", bad); err == nil {
 		s.Error("a run with an impossible id was found")
 	}
-	s.equal([]string{"good"}, s.marks())
+	s.checkEqual([]string{"good"}, s.marks())
 }
 
 // aheadClaims checks eight claims that come together: each gets a task of its
@@ -149,14 +149,14 @@ func aheadClaims(s *suite) {
 	request := fermata.ClaimRequest{Worker: "w1"}
 	claim := func(tx *store.Tx) error {
 		t, err := tx.NextClaimable(request)
-		s.ok(err)
+		s.checkNoError(err)
 		questions, messages, err := tx.PendingHandOver(t.ID)
-		s.ok(err)
+		s.checkNoError(err)
 		if len(questions) != 1 || questions[0].Title != t.Title || len(messages) != 1 || messages[0].Body != t.Title {
 			s.Errorf("task %s is handed %d questions and %d messages", t.Title, len(questions), len(messages))
 		}
 		got = append(got, t.ID)
-		s.ok(t.Move(fermata.TaskInProgress))
+		s.checkNoError(t.Move(fermata.TaskInProgress))
 		tx.SaveTask(t)
 		return nil
 	}
@@ -165,5 +165,5 @@ func aheadClaims(s *suite) {
 		fns[i] = claim
 	}
 	s.runWithReadAhead(store.ReadAhead{Claim: &request}, fns...)
-	s.equalIDs(want, got)
+	s.checkEqualIDs(want, got)
 }

@@ -31,15 +31,15 @@ func (s *suite) openWithClockError() (*store.DB, *time.Duration) {
 func (s *suite) countedTime(db *store.DB) time.Time {
 	s.Helper()
 	now, err := db.Now(s.Context())
-	s.ok(err)
+	s.checkNoError(err)
 	return now
 }
 
 func clockRuns(s *suite) {
 	db, _ := s.openWithClockError()
-	s.ok(db.WatchClock(s.Context()))
+	s.checkNoError(db.WatchClock(s.Context()))
 	s.countedTime(db)
-	s.equal(store.ClockState{}, db.Clock())
+	s.checkEqual(store.ClockState{}, db.Clock())
 }
 
 func clockApart(s *suite) {
@@ -50,11 +50,11 @@ func clockApart(s *suite) {
 		// SQLite uses the clock of the machine.
 		want = 0
 	}
-	s.ok(db.WatchClock(s.Context()))
-	s.equal(want, db.ClockSkew().Round(time.Second))
+	s.checkNoError(db.WatchClock(s.Context()))
+	s.checkEqual(want, db.ClockSkew().Round(time.Second))
 	*wrong = 0
 	s.countedTime(db)
-	s.equal(time.Duration(0), db.ClockSkew().Round(time.Second))
+	s.checkEqual(time.Duration(0), db.ClockSkew().Round(time.Second))
 }
 
 func clockReturns(s *suite) {
@@ -64,10 +64,10 @@ func clockReturns(s *suite) {
 	if d := s.countedTime(db).Sub(before); d > time.Minute {
 		s.Errorf("the time that counts jumped by %s", d)
 	}
-	s.equal(2*time.Hour, db.Clock().Jump.Round(time.Minute))
+	s.checkEqual(2*time.Hour, db.Clock().Jump.Round(time.Minute))
 	*wrong = 0
 	s.countedTime(db)
-	s.equal(store.ClockState{}, db.Clock())
+	s.checkEqual(store.ClockState{}, db.Clock())
 }
 
 func clockAccepts(s *suite) {
@@ -76,8 +76,8 @@ func clockAccepts(s *suite) {
 	*wrong = -2 * time.Hour
 	s.countedTime(db)
 	db.AcceptClock()
-	s.equal(store.ClockState{}, db.Clock())
-	s.equal(-2*time.Hour, s.countedTime(db).Sub(before).Round(time.Minute))
+	s.checkEqual(store.ClockState{}, db.Clock())
+	s.checkEqual(-2*time.Hour, s.countedTime(db).Sub(before).Round(time.Minute))
 }
 
 func clockBehindEvents(s *suite) {
@@ -86,17 +86,17 @@ func clockBehindEvents(s *suite) {
 	})
 	db, wrong := s.openWithClockError()
 	*wrong = -time.Hour
-	s.ok(db.WatchClock(s.Context()))
+	s.checkNoError(db.WatchClock(s.Context()))
 	s.countedTime(db)
-	s.equal(-time.Hour, db.Clock().Jump.Round(time.Minute))
+	s.checkEqual(-time.Hour, db.Clock().Jump.Round(time.Minute))
 }
 
 func clockRenewsLeases(s *suite) {
 	r := s.addRun(func(r *fermata.Run) { r.Renew(time.Hour, noon) })
-	s.ok(s.db.RenewLeases(s.Context()))
+	s.checkNoError(s.db.RenewLeases(s.Context()))
 	fresh, err := s.read().Run(r.ID)
-	s.ok(err)
-	s.equal(time.Hour, fresh.Lease)
+	s.checkNoError(err)
+	s.checkEqual(time.Hour, fresh.Lease)
 	if left := fresh.LeaseUntil.Sub(s.countedTime(s.db)); left < 50*time.Minute || left > time.Hour {
 		s.Errorf("the lease runs %s from now on, want an hour", left)
 	}
@@ -108,18 +108,18 @@ func clockEndsLeases(s *suite) {
 	other := s.addRun(func(r *fermata.Run) { r.Runner = "claude"; r.Renew(time.Hour, now) })
 	gone := s.addRun(func(r *fermata.Run) { r.Runner, r.Worker = "workflow", "gone"; r.Renew(time.Hour, now) })
 	workers, err := s.db.WorkersHoldingRuns(s.Context(), "workflow")
-	s.ok(err)
-	s.equal([]string{"gone", "w1"}, workers)
+	s.checkNoError(err)
+	s.checkEqual([]string{"gone", "w1"}, workers)
 	left := func(want map[string]bool) {
 		for id, left := range want {
 			r, err := s.read().Run(id)
-			s.ok(err)
-			s.equal(left, r.LeaseUntil.After(s.countedTime(s.db)))
+			s.checkNoError(err)
+			s.checkEqual(left, r.LeaseUntil.After(s.countedTime(s.db)))
 		}
 	}
-	s.ok(s.db.EndLeasesOf(s.Context(), "workflow", "gone"))
+	s.checkNoError(s.db.EndLeasesOf(s.Context(), "workflow", "gone"))
 	left(map[string]bool{gone.ID: false, ended.ID: true, other.ID: true})
-	s.ok(s.db.EndLeases(s.Context(), "workflow"))
+	s.checkNoError(s.db.EndLeases(s.Context(), "workflow"))
 	left(map[string]bool{ended.ID: false, other.ID: true})
 }
 
@@ -134,24 +134,24 @@ func clockLetsGo(s *suite) {
 	s.planDeliveries(soon, quiet)
 	s.write(func(tx *store.Tx) {
 		tx.HoldAnswer(q)
-		if _, err := tx.ListenAs(wall.ID, "gone", before.Add(time.Second)); err != nil {
+		if _, err := tx.TakeListenLease(wall.ID, "gone", before.Add(time.Second)); err != nil {
 			s.Error(err)
 		}
 	})
 	for range 2 {
-		s.ok(s.db.RenewLeases(s.Context()))
+		s.checkNoError(s.db.RenewLeases(s.Context()))
 	}
 	now := s.countedTime(s.db)
-	s.equal(1, len(s.overdue(now, 10).HeldAnswers))
+	s.checkEqual(1, len(s.overdue(now, 10).HeldAnswers))
 	due, err := s.db.DueDeliveries(s.Context(), wall.ID, now, 10)
-	s.ok(err)
-	s.equal(1, len(due))
-	s.equal(soon.ID, due[0].ID)
+	s.checkNoError(err)
+	s.checkEqual(1, len(due))
+	s.checkEqual(soon.ID, due[0].ID)
 	var mine bool
 	s.write(func(tx *store.Tx) {
-		if mine, err = tx.ListenAs(wall.ID, "here", now.Add(time.Minute)); err != nil {
+		if mine, err = tx.TakeListenLease(wall.ID, "here", now.Add(time.Minute)); err != nil {
 			s.Error(err)
 		}
 	})
-	s.equal(true, mine)
+	s.checkEqual(true, mine)
 }

@@ -82,21 +82,21 @@ func closingCounts(s *suite) {
 	} {
 		s.Log(name)
 		got, err := s.read().ClosingCounts(c.filter)
-		s.ok(err)
-		s.equal(c.closed, formatCounts(got))
+		s.checkNoError(err)
+		s.checkEqual(c.closed, formatCounts(got))
 		if c.pending == nil {
 			continue
 		}
 		got, err = s.read().PendingCounts(c.filter)
-		s.ok(err)
-		s.equal(c.pending, formatCounts(got))
+		s.checkNoError(err)
+		s.checkEqual(c.pending, formatCounts(got))
 	}
 	got, err := s.read().ClosingCounts(hourFilter(store.ByResponder))
-	s.ok(err)
-	s.equal(true, slices.Contains(formatCounts(got), "mem_1/0 answered human 1m30s ×2"))
+	s.checkNoError(err)
+	s.checkEqual(true, slices.Contains(formatCounts(got), "mem_1/0 answered human 1m30s ×2"))
 	n, err := s.read().CountClosings(hourFilter(store.ByNothing))
-	s.ok(err)
-	s.equal(int64(6), n)
+	s.checkNoError(err)
+	s.checkEqual(int64(6), n)
 }
 
 func closingDigits(s *suite) {
@@ -108,7 +108,7 @@ func closingDigits(s *suite) {
 			q.Resolution.At, q.Resolution.Channel = q.CreatedAt.Add(time.Duration(millis)*time.Millisecond), fmt.Sprint(millis)
 		})
 		got, err := s.read().ClosingCounts(hourFilter(store.ByChannel))
-		s.ok(err)
+		s.checkNoError(err)
 		if !slices.ContainsFunc(got, func(c store.ClosingCount) bool {
 			return c.Key == fmt.Sprint(millis) && c.AnswerTime.Milliseconds() == want
 		}) {
@@ -128,17 +128,17 @@ func closingCommon(s *suite) {
 		newest = q
 	}
 	got, err := s.read().MostCommonQuestions(hourFilter(store.ByNothing), 9)
-	s.ok(err)
-	s.equal(2, len(got))
-	s.equal(store.CommonQuestion{Alike: "deploy build #?", N: 3, Newest: newest.ID}, got[0])
+	s.checkNoError(err)
+	s.checkEqual(2, len(got))
+	s.checkEqual(store.CommonQuestion{Alike: "deploy build #?", N: 3, Newest: newest.ID}, got[0])
 	got, err = s.read().MostCommonQuestions(hourFilter(store.ByNothing), 1)
-	s.ok(err)
-	s.equal(1, len(got))
+	s.checkNoError(err)
+	s.checkEqual(1, len(got))
 	f := hourFilter(store.ByAlike)
 	f.Alike = []string{"which colour?"}
 	counts, err := s.read().ClosingCounts(f)
-	s.ok(err)
-	s.equal([]string{"which colour?/0 cancelled agent 0s ×1"}, formatCounts(counts))
+	s.checkNoError(err)
+	s.checkEqual([]string{"which colour?/0 cancelled agent 0s ×1"}, formatCounts(counts))
 }
 
 // closingFailed checks that a question that is not closed is not counted, and
@@ -158,6 +158,6 @@ func closingFailed(s *suite) {
 		s.Error("the write did not fail")
 	}
 	n, err := s.read().CountClosings(store.ClosingFilter{Asked: fermata.Period{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}})
-	s.ok(err)
-	s.equal(int64(1), n)
+	s.checkNoError(err)
+	s.checkEqual(int64(1), n)
 }

@@ -59,8 +59,8 @@ func channelRoundTrip(s *suite) {
 		func() (*fermata.Channel, error) { return s.read().ChannelByName("board") },
 	} {
 		got, err := read()
-		s.ok(err)
-		s.equal(c, got)
+		s.checkNoError(err)
+		s.checkEqual(c, got)
 	}
 	stale := *c
 	stale.Version--
@@ -71,23 +71,23 @@ func channelRoundTrip(s *suite) {
 		s.Error("two channels have one name")
 	}
 	all, err := s.read().Channels()
-	s.ok(err)
-	s.equal(1, len(all))
+	s.checkNoError(err)
+	s.checkEqual(1, len(all))
 	others, err := s.db.Reader(s.Context(), "other").Channels()
-	s.ok(err)
-	s.equal(0, len(others))
+	s.checkNoError(err)
+	s.checkEqual(0, len(others))
 }
 
 func channelState(s *suite) {
 	c := s.addChannel("wall")
 	none, err := s.read().ChannelState(c.ID, "cursor")
-	s.ok(err)
-	s.equal("", none)
+	s.checkNoError(err)
+	s.checkEqual("", none)
 	for _, value := range []string{"1", hardText} {
 		s.write(func(tx *store.Tx) { tx.SetChannelState(c.ID, "cursor", value) })
 		got, err := s.read().ChannelState(c.ID, "cursor")
-		s.ok(err)
-		s.equal(value, got)
+		s.checkNoError(err)
+		s.checkEqual(value, got)
 	}
 }
 
@@ -95,29 +95,29 @@ func oneListens(s *suite) {
 	c := s.addChannel("wall")
 	take := func(process string, lasts time.Duration) bool {
 		mine := false
-		s.ok(s.try(func(tx *store.Tx) error {
+		s.checkNoError(s.try(func(tx *store.Tx) error {
 			var err error
-			mine, err = tx.ListenAs(c.ID, process, tx.Now().Add(lasts))
+			mine, err = tx.TakeListenLease(c.ID, process, tx.Now().Add(lasts))
 			return err
 		}))
 		return mine
 	}
-	s.equal([]bool{true, false, true}, []bool{take("a", time.Hour), take("b", time.Hour), take("a", -time.Second)})
-	s.equal([]bool{true, false}, []bool{take("b", time.Hour), take("a", time.Hour)})
-	s.write(func(tx *store.Tx) { tx.StopListening(c.ID, "b") })
-	s.equal(true, take("a", time.Hour))
+	s.checkEqual([]bool{true, false, true}, []bool{take("a", time.Hour), take("b", time.Hour), take("a", -time.Second)})
+	s.checkEqual([]bool{true, false}, []bool{take("b", time.Hour), take("a", time.Hour)})
+	s.write(func(tx *store.Tx) { tx.EndListenLease(c.ID, "b") })
+	s.checkEqual(true, take("a", time.Hour))
 }
 
 func planMoves(s *suite) {
 	plan, err := s.read().Plan()
-	s.ok(err)
-	s.equal(store.Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, plan)
+	s.checkNoError(err)
+	s.checkEqual(store.Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, plan)
 	routes := fermata.Routes{Blocking: []fermata.RouteStep{{After: "1m", Channel: "wall", When: fermata.WhenPageClosed}}}
 	s.write(func(tx *store.Tx) { tx.SetRoutes(routes) })
 	s.write(func(tx *store.Tx) { tx.SetPlanned(7, nil) })
 	plan, err = s.read().Plan()
-	s.ok(err)
-	s.equal(store.Plan{Seq: 7, Routes: routes, Chosen: true}, plan)
+	s.checkNoError(err)
+	s.checkEqual(store.Plan{Seq: 7, Routes: routes, Chosen: true}, plan)
 }
 
 func newDelivery(c *fermata.Channel, unique string, due time.Time) *fermata.Delivery {
@@ -147,17 +147,17 @@ func deliveryRoundTrip(s *suite) {
 	d.NextAt, d.LeasedUntil, d.SentAt, d.UpdatedAt = nil, ptr(noon), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Minute))
 	d.ShownStatus, d.WantedEvent, d.ShownEvent, d.CanDecide, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
 	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hardText}}
-	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetContent(d.ID, hardText) })
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetDeliveryContent(d.ID, hardText) })
 	all, err := s.read().DeliveriesByID([]string{d.ID})
-	s.ok(err)
-	s.equal([]*fermata.Delivery{d}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Delivery{d}, all)
 	got, err := s.read().Delivery(d.ID)
-	s.ok(err)
+	s.checkNoError(err)
 	d.Content = hardText
-	s.equal(d, got)
+	s.checkEqual(d, got)
 	none, err := s.read().DeliveriesByID(nil)
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 }
 
 func plannedOnce(s *suite) {
@@ -165,11 +165,11 @@ func plannedOnce(s *suite) {
 	s.planDeliveries(newDelivery(c, "a", noon), newDelivery(c, "b", noon))
 	s.planDeliveries(newDelivery(c, "a", noon))
 	all, err := s.read().DeliveriesOf([]string{"q_1", "q_2"})
-	s.ok(err)
-	s.equal(2, len(all))
+	s.checkNoError(err)
+	s.checkEqual(2, len(all))
 	none, err := s.read().DeliveriesOf(nil)
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 }
 
 func staleDelivery(s *suite) {
@@ -189,14 +189,14 @@ func dueByChannel(s *suite) {
 	rests.NextAt = nil
 	s.planDeliveries(late, early, future, rests)
 	due, err := s.db.DueDeliveries(s.Context(), wall.ID, noon, 10)
-	s.ok(err)
-	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: early.ID}, {Workspace: store.DefaultWorkspace, ID: late.ID}}, due)
+	s.checkNoError(err)
+	s.checkEqual([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: early.ID}, {Workspace: store.DefaultWorkspace, ID: late.ID}}, due)
 	next, found, err := s.db.NextDelivery(s.Context(), wall.ID)
-	s.ok(err)
-	s.equal(true, found && next.Equal(*early.NextAt))
+	s.checkNoError(err)
+	s.checkEqual(true, found && next.Equal(*early.NextAt))
 	_, found, err = s.db.NextDelivery(s.Context(), board.ID)
-	s.ok(err)
-	s.equal(false, found)
+	s.checkNoError(err)
+	s.checkEqual(false, found)
 }
 
 func deliveryLists(s *suite) {
@@ -216,16 +216,16 @@ func deliveryLists(s *suite) {
 		"3": {Limit: 10, State: "skipped"}, "1": {Limit: 10, MemberID: "mem_1"},
 	} {
 		found, err := s.read().Deliveries(f)
-		s.ok(err)
+		s.checkNoError(err)
 		got := ""
 		for _, d := range found {
 			got += " " + d.UniqueKey
 		}
-		s.equal(" "+want, got)
+		s.checkEqual(" "+want, got)
 	}
 	found, err := s.read().Deliveries(store.DeliveryFilter{QuestionID: "q_1", Limit: 10})
-	s.ok(err)
-	s.equal(2, len(found))
+	s.checkNoError(err)
+	s.checkEqual(2, len(found))
 }
 
 func digestGathered(s *suite) {
@@ -239,9 +239,9 @@ func digestGathered(s *suite) {
 	leased.LeasedUntil = ptr(noon)
 	s.write(func(tx *store.Tx) { tx.SaveDelivery(leased) })
 	found, err := s.read().WaitingDigest(wall.ID, "mem_1", "", noon)
-	s.ok(err)
-	s.equal(1, len(found))
-	s.equal(in.ID, found[0].ID)
+	s.checkNoError(err)
+	s.checkEqual(1, len(found))
+	s.checkEqual(in.ID, found[0].ID)
 }
 
 func channelGoes(s *suite) {
@@ -255,28 +255,28 @@ func channelGoes(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SaveDelivery(sent); tx.SaveDelivery(again) })
 	s.write(func(tx *store.Tx) { tx.RetryDeliveriesOf(wall.ID) })
 	hastened, err := s.read().Delivery(sent.ID)
-	s.ok(err)
-	s.equal(true, hastened.NextAt.Before(later))
+	s.checkNoError(err)
+	s.checkEqual(true, hastened.NextAt.Before(later))
 	s.write(func(tx *store.Tx) {
 		tx.SetChannelState(wall.ID, "a", "b")
-		tx.RememberInbound(wall.ID, "1", json.RawMessage("{}"))
+		tx.SaveInboundVerdict(wall.ID, "1", json.RawMessage("{}"))
 		tx.SkipDeliveriesOf(wall.ID, fermata.SkippedChannelGone)
 	})
 	stands, err := s.read().Delivery(again.ID)
-	s.ok(err)
-	s.equal(true, stands.State == fermata.DeliverySent && stands.Reason == "" && stands.NextAt != nil)
+	s.checkNoError(err)
+	s.checkEqual(true, stands.State == fermata.DeliverySent && stands.Reason == "" && stands.NextAt != nil)
 	s.write(func(tx *store.Tx) {
 		tx.EndDeliveriesOf(wall.ID)
 		tx.DeleteChannel(wall.ID)
 	})
 	all, err := s.read().DeliveriesByID([]string{waits.ID, sent.ID, again.ID})
-	s.ok(err)
+	s.checkNoError(err)
 	states := []fermata.DeliveryState{}
 	for _, d := range all {
 		states = append(states, d.State)
-		s.equal(true, d.NextAt == nil && d.Channel == "")
+		s.checkEqual(true, d.NextAt == nil && d.Channel == "")
 	}
-	s.equal([]fermata.DeliveryState{fermata.DeliverySkipped, fermata.DeliverySent, fermata.DeliverySent}, states)
+	s.checkEqual([]fermata.DeliveryState{fermata.DeliverySkipped, fermata.DeliverySent, fermata.DeliverySent}, states)
 	if s.try(func(tx *store.Tx) error { tx.DeleteChannel(wall.ID); return nil }) == nil {
 		s.Error("a channel was removed twice")
 	}
@@ -296,26 +296,26 @@ func identities(s *suite) {
 	})
 	s.write(func(tx *store.Tx) { tx.SetIdentity(is(ann, "slack", "U3")) })
 	got, err := s.read().Identity("slack", "U3")
-	s.ok(err)
-	s.equal(is(ann, "slack", "U3"), got)
+	s.checkNoError(err)
+	s.checkEqual(is(ann, "slack", "U3"), got)
 	_, err = s.read().Identity("slack", "U1")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	if s.try(func(tx *store.Tx) error { tx.SetIdentity(is(bob, "slack", "U3")); return nil }) == nil {
 		s.Error("two members are one user")
 	}
 	s.write(func(tx *store.Tx) { tx.DeleteIdentity(bob.ID, "slack") })
 	all, err := s.read().Identities()
-	s.ok(err)
+	s.checkNoError(err)
 	mine, err := s.read().IdentitiesOf(ann.ID)
-	s.ok(err)
-	s.equal(mine, all)
-	s.equal(2, len(all))
+	s.checkNoError(err)
+	s.checkEqual(mine, all)
+	s.checkEqual(2, len(all))
 }
 
 func preferences(s *suite) {
 	none, err := s.read().Preferences(nil)
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	want := fermata.Preferences{
 		Zone: "Europe/Berlin", Digest: fermata.DigestDaily, Quiet: &fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"mon"}, Urgent: true},
 		Channels: map[string]fermata.ChannelPreference{"email": {Blocking: ptr(false)}},
@@ -323,8 +323,8 @@ func preferences(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SetPreferences("mem_1", fermata.Preferences{Zone: "UTC"}) })
 	s.write(func(tx *store.Tx) { tx.SetPreferences("mem_1", want) })
 	got, err := s.read().Preferences([]string{"mem_1", "mem_2"})
-	s.ok(err)
-	s.equal(map[string]fermata.Preferences{"mem_1": want}, got)
+	s.checkNoError(err)
+	s.checkEqual(map[string]fermata.Preferences{"mem_1": want}, got)
 }
 
 func devices(s *suite) {
@@ -343,13 +343,13 @@ func devices(s *suite) {
 		tx.MoveDevices("mem_3", "ses_2", "ses_3")
 	})
 	got, err := s.read().Device(held.ID)
-	s.ok(err)
-	s.equal(held, got)
+	s.checkNoError(err)
+	s.checkEqual(held, got)
 	s.write(func(tx *store.Tx) { tx.MoveDevices("mem_3", "ses_1", "ses_2") })
 	held.Holder = "ses_2"
 	got, err = s.read().Device(held.ID)
-	s.ok(err)
-	s.equal(held, got)
+	s.checkNoError(err)
+	s.checkEqual(held, got)
 	s.write(func(tx *store.Tx) { tx.DeleteDevice(held.ID) })
 
 	first, second, third := newDevice("mem_1", "https://push.example/1"), newDevice("mem_1", "https://push.example/2"), newDevice("mem_2", "https://push.example/1")
@@ -357,23 +357,23 @@ func devices(s *suite) {
 	s.write(func(tx *store.Tx) { tx.InsertDevice(third); tx.TouchDevice(second.ID, noon) })
 	second.LastSentAt = ptr(noon)
 	mine, err := s.read().DevicesOf("mem_1")
-	s.ok(err)
-	s.equal([]*fermata.Device{second}, mine)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Device{second}, mine)
 	got, err = s.read().Device(third.ID)
-	s.ok(err)
-	s.equal(third, got)
+	s.checkNoError(err)
+	s.checkEqual(third, got)
 	s.write(func(tx *store.Tx) { tx.DeleteDevice(third.ID); tx.DeleteDevice(third.ID) })
 	all, err := s.read().Devices()
-	s.ok(err)
-	s.equal(mine, all)
+	s.checkNoError(err)
+	s.checkEqual(mine, all)
 }
 
 func deliveryKeys(s *suite) {
 	none, err := s.read().DeliveryKey("a")
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	get := func(name string, create func() ([]byte, error)) (key []byte) {
-		s.ok(s.try(func(tx *store.Tx) error {
+		s.checkNoError(s.try(func(tx *store.Tx) error {
 			var err error
 			key, err = tx.DeliveryKey(name, create)
 			return err
@@ -381,30 +381,30 @@ func deliveryKeys(s *suite) {
 		return key
 	}
 	first := get("a", nil)
-	s.equal(32, len(first))
-	s.equal(first, get("a", nil))
-	s.equal([]byte("x"), get("b", func() ([]byte, error) { return []byte("x"), nil }))
+	s.checkEqual(32, len(first))
+	s.checkEqual(first, get("a", nil))
+	s.checkEqual([]byte("x"), get("b", func() ([]byte, error) { return []byte("x"), nil }))
 	stored, err := s.read().DeliveryKey("a")
-	s.ok(err)
-	s.equal(first, stored)
+	s.checkNoError(err)
+	s.checkEqual(first, stored)
 }
 
 func inboundOnce(s *suite) {
 	for _, verdict := range []string{`{"words":"first"}`, `{"words":"second"}`} {
-		s.write(func(tx *store.Tx) { tx.RememberInbound("ch_1", hardText, json.RawMessage(verdict)) })
+		s.write(func(tx *store.Tx) { tx.SaveInboundVerdict("ch_1", hardText, json.RawMessage(verdict)) })
 	}
 	got, err := s.read().InboundVerdict("ch_1", hardText)
-	s.ok(err)
-	s.equal(`{"words":"first"}`, string(got))
-	s.write(func(tx *store.Tx) { tx.ForgetInbound(tx.Now().Add(time.Hour)) })
+	s.checkNoError(err)
+	s.checkEqual(`{"words":"first"}`, string(got))
+	s.write(func(tx *store.Tx) { tx.DeleteInboundVerdicts(tx.Now().Add(time.Hour)) })
 	got, err = s.read().InboundVerdict("ch_1", hardText)
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 }
 
 func openPages(s *suite) {
 	now, err := s.db.Now(s.Context())
-	s.ok(err)
+	s.checkNoError(err)
 	s.write(func(tx *store.Tx) {
 		tx.SetOpenPages("a", []string{"mem_1", "mem_2"}, now.Add(time.Hour))
 		tx.SetOpenPages("b", nil, now.Add(time.Hour))
@@ -412,7 +412,7 @@ func openPages(s *suite) {
 	})
 	s.write(func(tx *store.Tx) { tx.SetOpenPages("b", []string{"mem_4"}, now.Add(time.Hour)) })
 	others, err := s.read().MembersWithOpenPage("b", now)
-	s.ok(err)
+	s.checkNoError(err)
 	if diff := cmp.Diff([]string{"mem_1", "mem_2"}, others, cmpopts.EquateEmpty()); diff != "" {
 		s.Error(diff)
 	}
@@ -421,23 +421,23 @@ func openPages(s *suite) {
 func answerLinks(s *suite) {
 	for want := range int64(3) {
 		got, err := s.read().AnswerLinkGeneration("mem_1")
-		s.ok(err)
-		s.equal(want, got)
+		s.checkNoError(err)
+		s.checkEqual(want, got)
 		s.write(func(tx *store.Tx) { tx.RevokeAnswerLinks("mem_1") })
 	}
 	other, err := s.read().AnswerLinkGeneration("mem_2")
-	s.ok(err)
-	s.equal(int64(0), other)
+	s.checkNoError(err)
+	s.checkEqual(int64(0), other)
 }
 
 func unreachedIsNoted(s *suite) {
 	q := s.addQuestion(func(q *fermata.Question) { q.UnreachedReason = "there is no route for it" })
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal("there is no route for it", got.UnreachedReason)
+	s.checkNoError(err)
+	s.checkEqual("there is no route for it", got.UnreachedReason)
 	s.write(func(tx *store.Tx) { tx.SetUnreached(got, "") })
 	after, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal("", after.UnreachedReason)
-	s.equal(got.Version, after.Version)
+	s.checkNoError(err)
+	s.checkEqual("", after.UnreachedReason)
+	s.checkEqual(got.Version, after.Version)
 }

@@ -26,9 +26,9 @@ func eventRoundTrip(s *suite) {
 	}
 	least := &fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor}
 	s.write(func(tx *store.Tx) { tx.Append(full); tx.Append(least) })
-	s.equal([]*fermata.Event{full, least}, s.verify())
-	s.equal([]int64{1, 2}, []int64{full.Seq, least.Seq})
-	s.equal(full.Hash, least.PrevHash)
+	s.checkEqual([]*fermata.Event{full, least}, s.verify())
+	s.checkEqual([]int64{1, 2}, []int64{full.Seq, least.Seq})
+	s.checkEqual(full.Hash, least.PrevHash)
 }
 
 func eventFilters(s *suite) {
@@ -39,8 +39,8 @@ func eventFilters(s *suite) {
 			}
 		}
 		added, err := tx.EventsOfQuestion(&fermata.Question{ID: "q_3", TaskID: "task_1"})
-		s.ok(err)
-		s.equal(2, len(added))
+		s.checkNoError(err)
+		s.checkEqual(2, len(added))
 	})
 	for name, c := range map[string]struct {
 		filter store.EventFilter
@@ -55,22 +55,22 @@ func eventFilters(s *suite) {
 		"both":   {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
 	} {
 		got, err := s.read().Events(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		var seqs []int64
 		for _, e := range got {
 			seqs = append(seqs, e.Seq)
 		}
 		s.Log(name)
-		s.equal(c.want, seqs)
+		s.checkEqual(c.want, seqs)
 	}
 }
 
 func eventFailed(s *suite) {
 	s.write(func(tx *store.Tx) { appendMark(tx, "a") })
 	err := s.try(func(tx *store.Tx) error { appendMark(tx, "b"); return fermata.NotFound("thing", "x") })
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	s.write(func(tx *store.Tx) { appendMark(tx, "c") })
-	s.equal([]string{"a", "c"}, s.marks())
+	s.checkEqual([]string{"a", "c"}, s.marks())
 }
 
 func eventCommitted(s *suite) {
@@ -89,8 +89,8 @@ func eventCommitted(s *suite) {
 	s.write(func(tx *store.Tx) { appendMark(tx, "a"); appendMark(tx, "b") })
 	s.write(func(*store.Tx) {})
 	s.write(func(tx *store.Tx) { appendMark(tx, "c") })
-	s.equal([]int64{1, 2, 3}, seen)
-	s.equal(3, visible)
+	s.checkEqual([]int64{1, 2, 3}, seen)
+	s.checkEqual(3, visible)
 }
 
 func eventSearch(s *suite) {
@@ -123,13 +123,13 @@ func eventSearch(s *suite) {
 	} {
 		c.filter.Limit = 9
 		got, err := s.read().Events(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		var seqs []int64
 		for _, e := range got {
 			seqs = append(seqs, e.Seq)
 		}
 		s.Log(name)
-		s.equal(c.want, seqs)
+		s.checkEqual(c.want, seqs)
 	}
 }
 
@@ -137,10 +137,10 @@ func eventSeqAt(s *suite) {
 	seq := func(at time.Time) int64 {
 		s.Helper()
 		n, err := s.read().SeqAt(at)
-		s.ok(err)
+		s.checkNoError(err)
 		return n
 	}
-	s.equal(int64(1), seq(noon))
+	s.checkEqual(int64(1), seq(noon))
 	var times []time.Time
 	for i := range 9 {
 		s.write(func(tx *store.Tx) {
@@ -155,12 +155,12 @@ func eventSeqAt(s *suite) {
 	}
 	for _, at := range times {
 		first := int64(1 + slices.IndexFunc(times, func(t time.Time) bool { return !t.Before(at) }))
-		s.equal(first, seq(at))
+		s.checkEqual(first, seq(at))
 		behind := int64(1 + slices.IndexFunc(times, func(t time.Time) bool { return t.After(at) }))
 		if behind == 0 {
 			behind = int64(1 + len(times))
 		}
-		s.equal(behind, seq(at.Add(time.Millisecond)))
+		s.checkEqual(behind, seq(at.Add(time.Millisecond)))
 	}
-	s.equal(int64(1), seq(times[0].Add(-time.Hour)))
+	s.checkEqual(int64(1), seq(times[0].Add(-time.Hour)))
 }

@@ -29,12 +29,12 @@ func gateRuleRoundTrip(s *suite) {
 	want := newGateRule()
 	s.write(func(tx *store.Tx) { tx.InsertGateRule(want) })
 	got, err := s.read().GateRule(want.ID)
-	s.ok(err)
-	s.equal(want, got)
+	s.checkNoError(err)
+	s.checkEqual(want, got)
 	s.write(func(tx *store.Tx) { tx.DeleteGateRule(want.ID) })
 	all, err := s.read().GateRules()
-	s.ok(err)
-	s.equal(0, len(all))
+	s.checkNoError(err)
+	s.checkEqual(0, len(all))
 }
 
 func gateRuleUses(s *suite) {
@@ -46,44 +46,44 @@ func gateRuleUses(s *suite) {
 		s.Error("one use was counted twice")
 	}
 	got, err := s.read().GateRule(rule.ID)
-	s.ok(err)
-	s.equal(1, got.Used)
+	s.checkNoError(err)
+	s.checkEqual(1, got.Used)
 }
 
 func grantKey(s *suite) {
 	none, err := s.read().GrantKey()
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	var keys [][]byte
 	for range 2 {
-		s.ok(s.try(func(tx *store.Tx) error {
+		s.checkNoError(s.try(func(tx *store.Tx) error {
 			key, err := tx.GrantKey()
 			keys = append(keys, key)
 			return err
 		}))
 	}
 	stored, err := s.read().GrantKey()
-	s.ok(err)
-	s.equal(32, len(stored))
-	s.equal(stored, keys[len(keys)-1])
+	s.checkNoError(err)
+	s.checkEqual(32, len(stored))
+	s.checkEqual(stored, keys[len(keys)-1])
 }
 
 func grantOnce(s *suite) {
 	by := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hardText}
 	use := func() error { return s.try(func(tx *store.Tx) error { tx.UseGrant("q_1", hardText, by); return nil }) }
-	s.ok(use())
+	s.checkNoError(use())
 	if use() == nil {
 		s.Error("one grant was used twice")
 	}
 	used, err := s.read().GrantsUsed([]string{"q_1", "q_2"})
-	s.ok(err)
-	s.equal(map[string]bool{"q_1": true}, used)
+	s.checkNoError(err)
+	s.checkEqual(map[string]bool{"q_1": true}, used)
 }
 
 func gateWorkspaces(s *suite) {
 	rule := newGateRule()
 	s.write(func(tx *store.Tx) { tx.InsertGateRule(rule) })
 	others, err := s.db.Reader(s.Context(), "other").GateRules()
-	s.ok(err)
-	s.equal(0, len(others))
+	s.checkNoError(err)
+	s.checkEqual(0, len(others))
 }

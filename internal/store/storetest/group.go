@@ -54,19 +54,19 @@ func groupFailsEarly(s *suite) {
 		tx.InsertTask(newTask("bad"))
 		return errRefused
 	}, goodWrite("c"))
-	s.equal([]int{1}, failedIndexes(errs))
+	s.checkEqual([]int{1}, failedIndexes(errs))
 	if !errors.Is(errs[1], errRefused) {
 		s.Errorf("the error is %v", errs[1])
 	}
-	s.equal([]string{"a", "c"}, s.marks())
+	s.checkEqual([]string{"a", "c"}, s.marks())
 	s.checkNoTasks()
 }
 
 func (s *suite) checkNoTasks() {
 	s.Helper()
 	all, err := s.read().Tasks(store.TaskFilter{Limit: 10})
-	s.ok(err)
-	s.equal(0, len(all))
+	s.checkNoError(err)
+	s.checkEqual(0, len(all))
 }
 
 func groupFailsLate(s *suite) {
@@ -80,11 +80,11 @@ func groupFailsLate(s *suite) {
 		return errRefused
 	}
 	errs := s.runTogether(goodWrite("a"), bad, goodWrite("c"), bad, goodWrite("e"))
-	s.equal([]int{1, 3}, failedIndexes(errs))
+	s.checkEqual([]int{1, 3}, failedIndexes(errs))
 	if !errors.Is(errs[1], errRefused) || !errors.Is(errs[3], errRefused) {
 		s.Errorf("the errors are %v", errs)
 	}
-	s.equal([]string{"a", "c", "e"}, s.marks())
+	s.checkEqual([]string{"a", "c", "e"}, s.marks())
 	s.checkNoTasks()
 }
 
@@ -97,9 +97,9 @@ func groupPanics(s *suite) {
 		}
 		panic("a bug")
 	}, func(*store.Tx) error { panic("another") }, goodWrite("c"))
-	s.equal([]int{1, 2}, failedIndexes(errs))
-	s.code(errs[1], fermata.CodeInternal)
-	s.equal([]string{"a", "c"}, s.marks())
+	s.checkEqual([]int{1, 2}, failedIndexes(errs))
+	s.checkCode(errs[1], fermata.CodeInternal)
+	s.checkEqual([]string{"a", "c"}, s.marks())
 	s.checkNoTasks()
 }
 
@@ -109,8 +109,8 @@ func groupConstraint(s *suite) {
 		return func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); appendMark(tx, name); return nil }
 	}
 	errs := s.runTogether(goodWrite("a"), insert("b"), insert("bad"), goodWrite("d"))
-	s.equal([]int{2}, failedIndexes(errs))
-	s.equal([]string{"a", "b", "d"}, s.marks())
+	s.checkEqual([]int{2}, failedIndexes(errs))
+	s.checkEqual([]string{"a", "b", "d"}, s.marks())
 }
 
 func groupRunsNoMore(s *suite) {
@@ -124,9 +124,9 @@ func groupRunsNoMore(s *suite) {
 		}
 		return errRefused
 	}, insert, insert, goodWrite("d"))
-	s.equal([]int{0, 2}, failedIndexes(errs))
-	s.equal(int32(1), runs.Load())
-	s.equal([]string{"d"}, s.marks())
+	s.checkEqual([]int{0, 2}, failedIndexes(errs))
+	s.checkEqual(int32(1), runs.Load())
+	s.checkEqual([]string{"d"}, s.marks())
 }
 
 // unreadableText is a text that PostgreSQL refuses only when the query runs.
@@ -138,10 +138,10 @@ func groupQueryFails(s *suite) {
 		_, err := tx.QuestionByKey(unreadableText, fermata.SystemActor)
 		return err
 	})
-	s.equal([]int{1}, failedIndexes(errs))
+	s.checkEqual([]int{1}, failedIndexes(errs))
 	size, err := s.read().LogSize(r.ID)
-	s.ok(err)
-	s.equal(int64(3), size)
+	s.checkNoError(err)
+	s.checkEqual(int64(3), size)
 }
 
 func groupErrorIgnored(s *suite) {
@@ -151,12 +151,12 @@ func groupErrorIgnored(s *suite) {
 		return nil
 	}, goodWrite("c"))
 	if s.db.Dialect() == "sqlite" {
-		s.equal([]string{"a", "b", "c"}, s.marks())
+		s.checkEqual([]string{"a", "b", "c"}, s.marks())
 		return
 	}
-	s.equal([]int{1}, failedIndexes(errs))
-	s.code(errs[1], fermata.CodeInvalidRequest)
-	s.equal([]string{"a", "c"}, s.marks())
+	s.checkEqual([]int{1}, failedIndexes(errs))
+	s.checkCode(errs[1], fermata.CodeInvalidRequest)
+	s.checkEqual([]string{"a", "c"}, s.marks())
 }
 
 func groupSees(s *suite) {
@@ -175,7 +175,7 @@ func groupSees(s *suite) {
 		}
 		return err
 	})
-	s.equal([]int{}, failedIndexes(errs))
+	s.checkEqual([]int{}, failedIndexes(errs))
 }
 
 // groupMany checks many writers of every kind at once: only the wrong ones
@@ -234,10 +234,10 @@ func groupMany(s *suite) {
 			want = append(want, fmt.Sprint(i))
 		}
 	}
-	s.equalIDs(want, s.marks())
+	s.checkEqualIDs(want, s.marks())
 	t, err := s.read().Task(counter.ID)
-	s.ok(err)
-	s.equal(writers/2, t.Attempts)
+	s.checkNoError(err)
+	s.checkEqual(writers/2, t.Attempts)
 }
 
 func groupCancelled(s *suite) {
@@ -253,16 +253,16 @@ func groupCancelled(s *suite) {
 // its context.
 func groupCancelledLater(s *suite) {
 	ctx, cancel := context.WithCancel(s.Context())
-	s.ok(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); appendMark(tx, "a"); return nil }))
-	s.equal([]string{"a"}, s.marks())
+	s.checkNoError(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); appendMark(tx, "a"); return nil }))
+	s.checkEqual([]string{"a"}, s.marks())
 }
 
 func groupClosed(s *suite) {
 	db := s.config.Open(s.T, s.config.Options(s.T))
-	s.ok(db.Close())
+	s.checkNoError(db.Close())
 	err := db.Write(s.Context(), store.DefaultWorkspace, func(*store.Tx) error { s.Error("it ran"); return nil })
-	s.code(err, fermata.CodeUnavailable)
-	s.ok(db.Close())
+	s.checkCode(err, fermata.CodeUnavailable)
+	s.checkNoError(db.Close())
 	if db.Ping(s.Context()) == nil {
 		s.Error("a closed database answers")
 	}
@@ -284,14 +284,14 @@ func groupClosing(s *suite) {
 	patience.Receive(s, "the write runs", inside)
 	go func() { closed <- db.Close() }()
 	close(release)
-	s.ok(patience.Receive(s, "the write ends", written))
-	s.ok(patience.Receive(s, "the database is closed", closed))
-	s.equal(1, len(verify(s, s.config.Open(s.T, opts))))
+	s.checkNoError(patience.Receive(s, "the write ends", written))
+	s.checkNoError(patience.Receive(s, "the database is closed", closed))
+	s.checkEqual(1, len(verify(s, s.config.Open(s.T, opts))))
 }
 
 func groupEmpty(s *suite) {
-	s.equal([]int{}, failedIndexes(s.runTogether(func(*store.Tx) error { return nil }, goodWrite("b"), func(*store.Tx) error { return nil })))
-	s.equal([]string{"b"}, s.marks())
+	s.checkEqual([]int{}, failedIndexes(s.runTogether(func(*store.Tx) error { return nil }, goodWrite("b"), func(*store.Tx) error { return nil })))
+	s.checkEqual([]string{"b"}, s.marks())
 }
 
 func groupReads(s *suite) {
@@ -306,7 +306,7 @@ func groupReads(s *suite) {
 		}
 	}
 	errs := s.runTogether(goodWrite("a"), read("x", errRefused), read("y", nil), goodWrite("b"))
-	s.equal([]int{1}, failedIndexes(errs))
-	s.equal([]string{"x", "y"}, slices.Compact(order))
-	s.equal([]string{"a", "b"}, s.marks())
+	s.checkEqual([]int{1}, failedIndexes(errs))
+	s.checkEqual([]string{"x", "y"}, slices.Compact(order))
+	s.checkEqual([]string{"a", "b"}, s.marks())
 }

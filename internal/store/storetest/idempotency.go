@@ -16,13 +16,13 @@ func replayRoundTrip(s *suite) {
 	want := store.Replay{Fingerprint: "f", Result: "{ \"a\" : \"" + hardText + "\" }"}
 	s.write(func(tx *store.Tx) { tx.SaveReplay("human:1", hardText, want) })
 	got, found, err := s.read().Replay("human:1", hardText)
-	s.ok(err)
-	s.equal(true, found)
-	s.equal(want, got)
+	s.checkNoError(err)
+	s.checkEqual(true, found)
+	s.checkEqual(want, got)
 	for _, key := range [][2]string{{"human:2", hardText}, {"human:1", "other"}} {
 		_, found, err := s.read().Replay(key[0], key[1])
-		s.ok(err)
-		s.equal(false, found)
+		s.checkNoError(err)
+		s.checkEqual(false, found)
 	}
 }
 
@@ -30,7 +30,7 @@ func replayOnce(s *suite) {
 	remember := func() error {
 		return s.try(func(tx *store.Tx) error { tx.SaveReplay("a", "k", store.Replay{}); return nil })
 	}
-	s.ok(remember())
+	s.checkNoError(remember())
 	if remember() == nil {
 		s.Error("one key was remembered twice")
 	}
@@ -43,9 +43,9 @@ func replayForgotten(s *suite) {
 		before time.Time
 		found  bool
 	}{{now, true}, {now.Add(time.Millisecond), false}} {
-		s.write(func(tx *store.Tx) { tx.ForgetReplays(c.before) })
+		s.write(func(tx *store.Tx) { tx.DeleteReplays(c.before) })
 		_, found, err := s.read().Replay("a", "k")
-		s.ok(err)
-		s.equal(c.found, found)
+		s.checkNoError(err)
+		s.checkEqual(c.found, found)
 	}
 }

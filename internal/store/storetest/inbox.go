@@ -34,13 +34,13 @@ func inboxHeld(s *suite) {
 	q.HeldAnswer = held
 	s.write(func(tx *store.Tx) { tx.HoldAnswer(q) })
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(held, got.HeldAnswer)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(held, got.HeldAnswer)
+	s.checkEqual(q, got)
 	due := func(at time.Time) int {
 		return len(s.overdue(at, 10).HeldAnswers)
 	}
-	s.equal([]int{0, 1}, []int{due(held.ReleaseAt.Add(-time.Millisecond)), due(held.ReleaseAt)})
+	s.checkEqual([]int{0, 1}, []int{due(held.ReleaseAt.Add(-time.Millisecond)), due(held.ReleaseAt)})
 	// The answer was taken back and given again, so the later instant counts.
 	again := *held
 	again.ReleaseAt = noon.Add(time.Minute)
@@ -48,14 +48,14 @@ func inboxHeld(s *suite) {
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	q.HeldAnswer = &again
 	s.write(func(tx *store.Tx) { tx.HoldAnswer(q) })
-	s.equal([]int{0, 1}, []int{due(held.ReleaseAt), due(again.ReleaseAt)})
+	s.checkEqual([]int{0, 1}, []int{due(held.ReleaseAt), due(again.ReleaseAt)})
 	q.HeldAnswer = nil
 	setAnswered(q)
-	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.ForgetHeldAnswer(q.ID) })
-	s.equal(0, due(again.ReleaseAt))
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.DeleteDueRelease(q.ID) })
+	s.checkEqual(0, due(again.ReleaseAt))
 	got, err = s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 }
 
 func setAnswered(q *fermata.Question) {
@@ -67,7 +67,7 @@ func setAnswered(q *fermata.Question) {
 func (s *suite) questionsFor(c fermata.Caller) []string {
 	s.Helper()
 	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", AnswerableBy: &c, Limit: 50})
-	s.ok(err)
+	s.checkNoError(err)
 	return questionIDs(got)
 }
 
@@ -78,14 +78,14 @@ func inboxFor(s *suite) {
 	anybody, handle, member := meant(), meant("bob", "alice"), meant("member:mem_1")
 	group, role, other := meant("group:R&D"), meant("role:admin"), meant("alice2", "group:R", `"alice"`)
 	c := fermata.Caller{Kind: fermata.ActorHuman, Name: "alice", MemberID: "mem_1", Role: fermata.RoleResponder, Groups: []string{"R&D"}}
-	s.equalIDs([]string{anybody, handle, member, group}, s.questionsFor(c))
+	s.checkEqualIDs([]string{anybody, handle, member, group}, s.questionsFor(c))
 	c.Role = fermata.RoleAdmin
-	s.equalIDs([]string{anybody, handle, member, group, role}, s.questionsFor(c))
+	s.checkEqualIDs([]string{anybody, handle, member, group, role}, s.questionsFor(c))
 	c.Name, c.MemberID, c.Groups = "alice2", "mem_2", nil
-	s.equalIDs([]string{anybody, role, other}, s.questionsFor(c))
+	s.checkEqualIDs([]string{anybody, role, other}, s.questionsFor(c))
 	c.Role = fermata.RoleResponder
-	s.equalIDs([]string{anybody, other}, s.questionsFor(c))
-	s.equalIDs(nil, s.questionsFor(fermata.Caller{Role: fermata.RoleViewer}))
+	s.checkEqualIDs([]string{anybody, other}, s.questionsFor(c))
+	s.checkEqualIDs(nil, s.questionsFor(fermata.Caller{Role: fermata.RoleViewer}))
 }
 
 // inboxRoles checks callers with every combination of roles in three projects.
@@ -117,7 +117,7 @@ func inboxRoles(s *suite) {
 					}
 				}
 				s.Log(own, web, shop)
-				s.equalIDs(want, s.questionsFor(c))
+				s.checkEqualIDs(want, s.questionsFor(c))
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func inboxSelf(s *suite) {
 	}
 	approval(alice, &fermata.Quorum{Required: 2})
 	want := []string{approval(alice, &fermata.Quorum{Required: 2, Self: true}), approval(alice, nil), approval(robot, &fermata.Quorum{Required: 2})}
-	s.equalIDs(want, s.questionsFor(c))
+	s.checkEqualIDs(want, s.questionsFor(c))
 }
 
 func inboxFilters(s *suite) {
@@ -153,13 +153,13 @@ func inboxFilters(s *suite) {
 	} {
 		c.filter.Limit = 10
 		got, err := s.read().Questions(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		s.Log(name)
-		s.equalIDs([]string{c.want}, questionIDs(got))
+		s.checkEqualIDs([]string{c.want}, questionIDs(got))
 	}
 	got, err := s.read().Questions(store.QuestionFilter{Label: "a", Limit: 10})
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 }
 
 func inboxText(s *suite) {
@@ -175,8 +175,8 @@ func inboxText(s *suite) {
 	}
 	s.addQuestion(func(q *fermata.Question) { q.Title = "blue" })
 	got, err := s.read().Questions(store.QuestionFilter{Text: `"blue"`, Limit: 10})
-	s.ok(err)
-	s.equalIDs(want, questionIDs(got))
+	s.checkNoError(err)
+	s.checkEqualIDs(want, questionIDs(got))
 }
 
 func inboxOrders(s *suite) {
@@ -191,31 +191,31 @@ func inboxOrders(s *suite) {
 		f := store.QuestionFilter{Status: "pending", Sort: order, Limit: 1}
 		for range want {
 			page, err := s.read().Questions(f)
-			s.ok(err)
+			s.checkNoError(err)
 			got = append(got, questionIDs(page)...)
 			f.After = store.QuestionPositionOf(page[0])
 		}
 		s.Log(order)
-		s.equal(want, got)
+		s.checkEqual(want, got)
 		behind := func(n int, after string) string {
 			f := store.QuestionFilter{Status: "pending", Sort: order, Limit: 10, Risk: "low"}
 			if after != "" {
 				q, err := s.read().Question(after)
-				s.ok(err)
+				s.checkNoError(err)
 				f.After = store.QuestionPositionOf(q)
 			}
 			place, err := s.read().PositionOfNth(f, n)
-			s.ok(err)
+			s.checkNoError(err)
 			if place == nil {
 				return ""
 			}
 			f.Until = place
 			part, err := s.read().Questions(f)
-			s.ok(err)
-			s.equal(n, len(part))
+			s.checkNoError(err)
+			s.checkEqual(n, len(part))
 			return place.ID
 		}
-		s.equal([]string{want[1], want[2], ""}, []string{behind(2, ""), behind(2, want[0]), behind(3, want[0])})
+		s.checkEqual([]string{want[1], want[2], ""}, []string{behind(2, ""), behind(2, want[0]), behind(3, want[0])})
 	}
 }
 
@@ -227,15 +227,15 @@ func inboxCounts(s *suite) {
 	s.addQuestion(setAnswered)
 	count := func(limit int) map[string]int {
 		got, err := s.read().CountQuestions(store.QuestionFilter{Status: "pending", Limit: limit})
-		s.ok(err)
+		s.checkNoError(err)
 		all := map[string]int{}
 		for _, n := range got {
 			all[string(n.Type)+" "+n.Project] = n.N
 		}
 		return all
 	}
-	s.equal(map[string]int{"blocking web": 3, "approval web": 1}, count(10))
-	s.equal(map[string]int{"blocking web": 3}, count(3))
+	s.checkEqual(map[string]int{"blocking web": 3, "approval web": 1}, count(10))
+	s.checkEqual(map[string]int{"blocking web": 3}, count(3))
 }
 
 func inboxSnoozed(s *suite) {
@@ -245,7 +245,7 @@ func inboxSnoozed(s *suite) {
 		got, err := s.read().Questions(store.QuestionFilter{
 			Status: "pending", Limit: 10, Snooze: store.Snooze{Member: "mem_1", OnlySnoozed: only, Now: at},
 		})
-		s.ok(err)
+		s.checkNoError(err)
 		return questionIDs(got)
 	}
 	until := noon.Add(time.Hour)
@@ -254,14 +254,14 @@ func inboxSnoozed(s *suite) {
 		tx.Snooze("mem_1", a, until)
 		tx.Snooze("mem_2", b, until)
 	})
-	s.equalIDs([]string{b}, snooze(noon, false))
-	s.equalIDs([]string{a}, snooze(noon, true))
-	s.equalIDs([]string{a, b}, snooze(until, false))
-	s.equalIDs(nil, snooze(until, true))
+	s.checkEqualIDs([]string{b}, snooze(noon, false))
+	s.checkEqualIDs([]string{a}, snooze(noon, true))
+	s.checkEqualIDs([]string{a, b}, snooze(until, false))
+	s.checkEqualIDs(nil, snooze(until, true))
 	s.write(func(tx *store.Tx) { tx.EndSnooze("mem_1", a); tx.EndSnooze("mem_1", a) })
-	s.equalIDs([]string{a, b}, snooze(noon, false))
-	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", a, until); tx.ForgetSnoozes(until) })
-	s.equalIDs([]string{a, b}, snooze(noon, false))
+	s.checkEqualIDs([]string{a, b}, snooze(noon, false))
+	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", a, until); tx.DeleteSnoozes(until) })
+	s.checkEqualIDs([]string{a, b}, snooze(noon, false))
 }
 
 func inboxQuestionDetails(s *suite) {
@@ -273,14 +273,14 @@ func inboxQuestionDetails(s *suite) {
 	until := noon.Add(time.Hour)
 	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", q.ID, until) })
 	got, err := s.read().QuestionDetails([]*fermata.Question{q}, "mem_1")
-	s.ok(err)
-	s.equal(store.QuestionDetails{
+	s.checkNoError(err)
+	s.checkEqual(store.QuestionDetails{
 		Titles: map[string]string{t.ID: hardText}, States: map[string]fermata.TaskState{t.ID: fermata.TaskAwaitingInput},
 		Blocked: map[string]int{t.ID: 2}, Snoozed: map[string]time.Time{q.ID: until},
 	}, got)
 	got, err = s.read().QuestionDetails(nil, "mem_1")
-	s.ok(err)
-	s.equal(0, len(got.Titles))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got.Titles))
 }
 
 func inboxViews(s *suite) {
@@ -293,34 +293,34 @@ func inboxViews(s *suite) {
 	})
 	names := func() []string {
 		got, err := s.read().Views("mem_1")
-		s.ok(err)
+		s.checkNoError(err)
 		var names []string
 		for _, v := range got {
 			names = append(names, v.OwnerID+" "+v.Query)
 		}
 		return names
 	}
-	s.equalIDs([]string{"mem_1 " + hardText, "mem_2 for=me"}, names())
+	s.checkEqualIDs([]string{"mem_1 " + hardText, "mem_2 for=me"}, names())
 	mine.Query, mine.Shared = "q=x", true
 	s.write(func(tx *store.Tx) { tx.SaveView(mine) })
 	got, err := s.read().Views("mem_3")
-	s.ok(err)
-	s.equal(2, len(got))
+	s.checkNoError(err)
+	s.checkEqual(2, len(got))
 	s.write(func(tx *store.Tx) { tx.DeleteView("mem_1", hardText); tx.DeleteView("mem_1", "shared") })
-	s.equalIDs([]string{"mem_2 for=me"}, names())
+	s.checkEqualIDs([]string{"mem_2 for=me"}, names())
 }
 
 func inboxReadMarks(s *suite) {
 	mark := func() int64 {
 		seq, err := s.read().ReadMark("mem_1")
-		s.ok(err)
+		s.checkNoError(err)
 		return seq
 	}
-	s.equal(int64(0), mark())
+	s.checkEqual(int64(0), mark())
 	for _, seq := range []int64{7, 9, 8} {
 		s.write(func(tx *store.Tx) { tx.SetReadMark("mem_1", seq); tx.SetReadMark("mem_2", 100) })
 	}
-	s.equal(int64(9), mark())
+	s.checkEqual(int64(9), mark())
 }
 
 func inboxTookPart(s *suite) {
@@ -331,14 +331,14 @@ func inboxTookPart(s *suite) {
 	s.write(func(tx *store.Tx) { tx.UpdatePending(voted) })
 	s.write(func(tx *store.Tx) { tx.InsertQuestion(newQuestion("task_9")) })
 	got, err := s.read().ParticipatedTasks([]string{answered, voted.TaskID, "task_9"}, alice)
-	s.ok(err)
-	s.equal(map[string]bool{answered: true, voted.TaskID: true}, got)
+	s.checkNoError(err)
+	s.checkEqual(map[string]bool{answered: true, voted.TaskID: true}, got)
 	got, err = s.read().ParticipatedTasks([]string{answered}, fermata.Actor{ID: "mem_9"})
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 	got, err = s.read().ParticipatedTasks(nil, alice)
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 }
 
 func inboxPastAnswers(s *suite) {
@@ -348,8 +348,8 @@ func inboxPastAnswers(s *suite) {
 	s.addQuestion(setCancelled)
 	s.addQuestion(func(*fermata.Question) {})
 	got, err := s.read().PastAnswers(fermata.Blocking, 10)
-	s.ok(err)
-	s.equal([]string{b, a}, questionIDs(got))
+	s.checkNoError(err)
+	s.checkEqual([]string{b, a}, questionIDs(got))
 }
 
 func inboxComments(s *suite) {
@@ -359,9 +359,9 @@ func inboxComments(s *suite) {
 	}
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, false) })
 	got, err := s.read().Messages("task_1", "", 10)
-	s.ok(err)
-	s.equal([]*fermata.Message{m}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Message{m}, got)
 	got, err = s.read().UnhandedMessages("task_1", "run_1")
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 }

@@ -18,21 +18,21 @@ func messageRoundTrip(s *suite) {
 		CreatedAt: noon,
 	}
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true) })
-	s.equal(store.DefaultWorkspace, m.WorkspaceID)
+	s.checkEqual(store.DefaultWorkspace, m.WorkspaceID)
 	got, err := s.read().Messages("task_1", "", 10)
-	s.ok(err)
-	s.equal([]*fermata.Message{m}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Message{m}, got)
 	got, err = s.read().MessagesByID([]string{m.ID, "msg_none"})
-	s.ok(err)
-	s.equal([]*fermata.Message{m}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Message{m}, got)
 	got, err = s.read().MessagesByID(nil)
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 	s.addTask(func(*fermata.Task) {})
 	s.addQuestion(func(*fermata.Question) {})
 	totals, err := s.read().Totals()
-	s.ok(err)
-	s.equal(store.Totals{Tasks: 1, Questions: 1, Messages: 1}, totals)
+	s.checkNoError(err)
+	s.checkEqual(store.Totals{Tasks: 1, Questions: 1, Messages: 1}, totals)
 }
 
 func messagePages(s *suite) {
@@ -48,7 +48,7 @@ func messagePages(s *suite) {
 	after := ""
 	for {
 		page, err := s.read().Messages("task_1", after, 2)
-		s.ok(err)
+		s.checkNoError(err)
 		if len(page) == 0 {
 			break
 		}
@@ -57,5 +57,5 @@ func messagePages(s *suite) {
 		}
 		after = got[len(got)-1]
 	}
-	s.equal(want, got)
+	s.checkEqual(want, got)
 }

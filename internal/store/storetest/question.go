@@ -66,15 +66,15 @@ func questionRoundTrip(s *suite) {
 		q.State, q.Metadata = json.RawMessage("[ 1 , \"<\"]"), map[string]string{"a": hardText, "": ""}
 	})
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 
 	q.EscalationLevel, q.AskCount, q.Deadline, q.Assignees = 1, 4, nil, append(q.Assignees, "bob")
 	q.Votes = []fermata.Vote{{By: alice, Value: fermata.Approve, Comment: hardText, At: noon.Add(time.Millisecond)}}
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	got, err = s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 
 	q.Status, q.HandedTo = fermata.TimedOut, "run_2"
 	edited := fermata.CanonicalAction([]byte(action))
@@ -88,32 +88,32 @@ func questionRoundTrip(s *suite) {
 	q.HandedTo = ""
 	s.write(func(tx *store.Tx) { tx.SaveLateAnswer(q) })
 	got, err = s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 	if fermata.HashAction(got.Resolution.Action) != got.Resolution.ActionHash {
 		s.Error("the edited action no longer fits its hash")
 	}
 	byKey, err := s.read().QuestionByKey(hardText, q.AskedBy)
-	s.ok(err)
-	s.equal(q, byKey)
+	s.checkNoError(err)
+	s.checkEqual(q, byKey)
 	byID, err := s.read().QuestionsByID([]string{q.ID, "q_none"})
-	s.ok(err)
-	s.equal([]*fermata.Question{q}, byID)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Question{q}, byID)
 	_, err = s.read().Question("q_none")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func questionLeastFields(s *suite) {
 	q := s.addQuestion(func(q *fermata.Question) { q.Assignees, q.Metadata = []string{}, map[string]string{} })
 	q.Assignees, q.Metadata = nil, nil
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 	none, err := s.read().QuestionsByID(nil)
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	_, err = s.read().QuestionByKey("", fermata.SystemActor)
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func setCancelled(q *fermata.Question) {
@@ -127,7 +127,7 @@ func setTimedOut(q *fermata.Question) {
 func questionClosesOnce(s *suite) {
 	q := s.addQuestion(func(*fermata.Question) {})
 	stale, err := s.read().Question(q.ID)
-	s.ok(err)
+	s.checkNoError(err)
 	setCancelled(q)
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	setTimedOut(stale)
@@ -138,8 +138,8 @@ func questionClosesOnce(s *suite) {
 		}
 	}
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 }
 
 func questionLate(s *suite) {
@@ -168,8 +168,8 @@ func questionOnePending(s *suite) {
 	third := newQuestion(q.TaskID)
 	s.write(func(tx *store.Tx) { setCancelled(q); tx.UpdatePending(q); tx.InsertQuestion(third) })
 	pending, err := s.read().PendingQuestionsOf(q.TaskID)
-	s.ok(err)
-	s.equalIDs([]string{second.ID, third.ID}, questionIDs(pending))
+	s.checkNoError(err)
+	s.checkEqualIDs([]string{second.ID, third.ID}, questionIDs(pending))
 }
 
 func questionIDs(questions []*fermata.Question) []string {
@@ -227,9 +227,9 @@ func questionFilters(s *suite) {
 	} {
 		c.filter.Limit = 10
 		got, err := s.read().Questions(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		s.Log(name)
-		s.equalIDs(c.want, questionIDs(got))
+		s.checkEqualIDs(c.want, questionIDs(got))
 	}
 }
 
@@ -252,7 +252,7 @@ func questionInbox(s *suite) {
 		f := store.QuestionFilter{Status: status, Limit: 2}
 		for {
 			page, err := s.read().Questions(f)
-			s.ok(err)
+			s.checkNoError(err)
 			if len(page) == 0 {
 				break
 			}
@@ -260,10 +260,10 @@ func questionInbox(s *suite) {
 			f.After = store.QuestionPositionOf(page[len(page)-1])
 		}
 		if status == "" {
-			s.equalIDs(want, got)
+			s.checkEqualIDs(want, got)
 			continue
 		}
-		s.equal(want, got)
+		s.checkEqual(want, got)
 	}
 }
 
@@ -272,8 +272,8 @@ func questionDeadlines(s *suite) {
 	s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(noon.Add(time.Millisecond)) })
 	s.addQuestion(func(*fermata.Question) {})
 	s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(noon); setCancelled(q) })
-	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Questions)
-	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Questions))
+	s.checkEqual([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Questions)
+	s.checkEqual(1, len(s.overdue(noon.Add(time.Hour), 1).Questions))
 }
 
 func questionHanded(s *suite) {
@@ -283,40 +283,40 @@ func questionHanded(s *suite) {
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true); tx.InsertQuestion(pending) })
 	count := func(run string) string {
 		questions, err := s.read().UnhandedQuestions(q.TaskID, run)
-		s.ok(err)
+		s.checkNoError(err)
 		messages, err := s.read().UnhandedMessages(q.TaskID, run)
-		s.ok(err)
+		s.checkNoError(err)
 		return fmt.Sprint(len(questions), len(messages))
 	}
-	s.equal("1 1", count(""))
+	s.checkEqual("1 1", count(""))
 	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_1"); tx.HandMessages(q.TaskID, "run_1") })
-	s.equal("0 0", count(""))
-	s.equal("1 1", count("run_1"))
-	s.equal("0 0", count("run_2"))
+	s.checkEqual("0 0", count(""))
+	s.checkEqual("1 1", count("run_1"))
+	s.checkEqual("0 0", count("run_2"))
 	handed, err := s.read().MessagesByID([]string{m.ID})
-	s.ok(err)
-	s.equal(true, handed[0].HandedTo == "run_1" && handed[0].HandedAt != nil)
-	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
-	s.equal("0 0", count(""))
-	s.write(func(tx *store.Tx) { tx.HandByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
-	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_1", []string{m.ID}) })
-	s.equal("0 1", count(""))
-	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_1", []string{q.ID}) })
-	s.equal("1 1", count(""))
+	s.checkNoError(err)
+	s.checkEqual(true, handed[0].HandedTo == "run_1" && handed[0].HandedAt != nil)
+	s.write(func(tx *store.Tx) { tx.TakeBackHandOverByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.checkEqual("0 0", count(""))
+	s.write(func(tx *store.Tx) { tx.HandOverByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.write(func(tx *store.Tx) { tx.TakeBackHandOverByID(q.TaskID, "run_1", []string{m.ID}) })
+	s.checkEqual("0 1", count(""))
+	s.write(func(tx *store.Tx) { tx.TakeBackHandOverByID(q.TaskID, "run_1", []string{q.ID}) })
+	s.checkEqual("1 1", count(""))
 	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_1"); tx.HandMessages(q.TaskID, "run_1") })
-	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_2"); tx.TakeBack(q.TaskID, "run_2") })
-	s.equal("1 1", count("run_1"))
-	s.write(func(tx *store.Tx) { tx.TakeBack(q.TaskID, "run_1") })
-	s.equal("1 1", count(""))
-	s.write(func(tx *store.Tx) { tx.HandByID(q.TaskID, "run_3", []string{m.ID}) })
-	s.equal("1 0", count(""))
+	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_2"); tx.TakeBackHandOver(q.TaskID, "run_2") })
+	s.checkEqual("1 1", count("run_1"))
+	s.write(func(tx *store.Tx) { tx.TakeBackHandOver(q.TaskID, "run_1") })
+	s.checkEqual("1 1", count(""))
+	s.write(func(tx *store.Tx) { tx.HandOverByID(q.TaskID, "run_3", []string{m.ID}) })
+	s.checkEqual("1 0", count(""))
 }
 
 func questionDeadline(s *suite) {
 	q := s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(time.UnixMilli(1).UTC()) })
 	got, err := s.read().Question(q.ID)
-	s.ok(err)
-	s.equal(q, got)
+	s.checkNoError(err)
+	s.checkEqual(q, got)
 }
 
 func questionStatus(s *suite) {

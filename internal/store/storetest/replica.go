@@ -61,10 +61,10 @@ func replicasWrite(s *suite) {
 	}
 	wg.Wait()
 	committed := len(handles) * writers * writes * 4 / 5
-	s.equal(committed, len(s.verify()))
+	s.checkEqual(committed, len(s.verify()))
 	t, err := s.read().Task(counter.ID)
-	s.ok(err)
-	s.equal(committed, t.Attempts)
+	s.checkNoError(err)
+	s.checkEqual(committed, t.Attempts)
 }
 
 func replicasHear(s *suite) {
@@ -83,10 +83,10 @@ func replicasHear(s *suite) {
 	// It is unknown when listening begins, so the commit is announced until it
 	// is heard.
 	for told := false; !told; {
-		s.ok(other.Notify(s.Context(), store.DefaultWorkspace))
+		s.checkNoError(other.Notify(s.Context(), store.DefaultWorkspace))
 		select {
 		case workspace := <-heard:
-			s.equal(store.DefaultWorkspace, workspace)
+			s.checkEqual(store.DefaultWorkspace, workspace)
 			told = true
 		default:
 		}
@@ -104,22 +104,22 @@ func replicasNotice(s *suite) {
 	other := s.config.Open(s.T, s.opts)
 	gone := func() []string {
 		names, err := other.GoneProcesses(s.Context(), []string{s.db.ProcessName(), "nobody"})
-		s.ok(err)
+		s.checkNoError(err)
 		return names
 	}
-	s.equal([]string{s.db.ProcessName(), "nobody"}, gone())
+	s.checkEqual([]string{s.db.ProcessName(), "nobody"}, gone())
 	ctx, cancel := context.WithCancel(s.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.db.Listen(ctx, func(string) {}) }()
 	patience.Await(s, "the process is seen", s.db.IsPresent)
-	s.equal([]string{"nobody"}, gone())
+	s.checkEqual([]string{"nobody"}, gone())
 	cancel()
 	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
 		s.Errorf("listen: %v", err)
 	}
-	s.equal(false, s.db.IsPresent())
+	s.checkEqual(false, s.db.IsPresent())
 	patience.Await(s, "the process is gone", func() bool { return len(gone()) == 2 })
-	s.equal(false, other.IsPresent())
+	s.checkEqual(false, other.IsPresent())
 }
 
 func replicasMigrate(s *suite) {
@@ -139,7 +139,7 @@ func replicasMigrate(s *suite) {
 		})
 	}
 	wg.Wait()
-	s.equal(0, len(verify(s, s.config.Open(s.T, opts))))
+	s.checkEqual(0, len(verify(s, s.config.Open(s.T, opts))))
 }
 
 // replicasEmptied checks that a schema that the next test takes contains no row
@@ -147,12 +147,12 @@ func replicasMigrate(s *suite) {
 func replicasEmptied(s *suite) {
 	s.skipUnlessPostgres()
 	conn, err := pgx.Connect(s.Context(), s.opts.URL)
-	s.ok(err)
-	defer func() { s.ok(conn.Close(s.Context())) }()
+	s.checkNoError(err)
+	defer func() { s.checkNoError(conn.Close(s.Context())) }()
 	rows, err := conn.Query(s.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", s.opts.Schema)
-	s.ok(err)
+	s.checkNoError(err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	s.ok(err)
+	s.checkNoError(err)
 	for _, table := range tables {
 		if table != "goose_db_version" && table != "key_check" && !strings.Contains(emptySchemaSQL, "DELETE FROM "+table) {
 			s.Errorf("the rows of %s stay", table)

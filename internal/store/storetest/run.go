@@ -38,22 +38,22 @@ func runRoundTrip(s *suite) {
 		r.Worker, r.Runner, r.Token, r.Attempt, r.ClaimedFrom = hardText, "claude", 1<<40, 3, fermata.TaskInputReceived
 	})
 	got, err := s.read().Run(r.ID)
-	s.ok(err)
-	s.equal(r, got)
+	s.checkNoError(err)
+	s.checkEqual(r, got)
 	r.State, r.Result, r.Summary, r.Details = fermata.RunFinished, fermata.ResultNeedsInput, hardText, json.RawMessage("{ \"a\":\t\"<\" }")
 	r.QuestionID, r.EndedAt, r.LeaseUntil, r.Lease = "q_1", ptr(noon.Add(time.Minute)), noon.Add(time.Second), time.Hour
 	s.write(func(tx *store.Tx) { tx.SaveRun(r) })
 	got, err = s.read().Run(r.ID)
-	s.ok(err)
-	s.equal(r, got)
+	s.checkNoError(err)
+	s.checkEqual(r, got)
 	byID, err := s.read().RunsByID([]string{r.ID, "run_none"})
-	s.ok(err)
-	s.equal([]*fermata.Run{r}, byID)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Run{r}, byID)
 	byID, err = s.read().RunsByID(nil)
-	s.ok(err)
-	s.equal(0, len(byID))
+	s.checkNoError(err)
+	s.checkEqual(0, len(byID))
 	_, err = s.read().Run("run_none")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func runEnded(s *suite) {
@@ -76,8 +76,8 @@ func runsOfTask(s *suite) {
 	first := s.addRun(func(r *fermata.Run) { r.Attempt, r.Token = 1, 10 })
 	s.addRun(func(r *fermata.Run) { r.TaskID = "task_2" })
 	got, err := s.read().Runs("task_1")
-	s.ok(err)
-	s.equal([]*fermata.Run{first, second}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Run{first, second}, got)
 }
 
 func runLeases(s *suite) {
@@ -85,7 +85,7 @@ func runLeases(s *suite) {
 	s.addRun(func(r *fermata.Run) { r.LeaseUntil = noon.Add(time.Millisecond) })
 	ended := s.addRun(func(*fermata.Run) {})
 	s.write(func(tx *store.Tx) { ended.State = fermata.RunReleased; tx.SaveRun(ended) })
-	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Runs)
+	s.checkEqual([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Runs)
 }
 
 func runLog(s *suite) {
@@ -97,19 +97,19 @@ func runLog(s *suite) {
 		now = tx.Now()
 	})
 	size, err := s.read().LogSize(r.ID)
-	s.ok(err)
-	s.equal(int64(len(hardText)+3), size)
+	s.checkNoError(err)
+	s.checkEqual(int64(len(hardText)+3), size)
 	got, err := s.read().Log(r.ID, 0, 10)
-	s.ok(err)
-	s.equal([]fermata.LogChunk{{Offset: 0, Text: hardText, At: now}, {Offset: int64(len(hardText)), Text: "end", At: now}}, got)
+	s.checkNoError(err)
+	s.checkEqual([]fermata.LogChunk{{Offset: 0, Text: hardText, At: now}, {Offset: int64(len(hardText)), Text: "end", At: now}}, got)
 	got, err = s.read().Log(r.ID, 1, 10)
-	s.ok(err)
-	s.equal(1, len(got))
+	s.checkNoError(err)
+	s.checkEqual(1, len(got))
 	got, err = s.read().Log(r.ID, 0, 1)
-	s.ok(err)
-	s.equal(1, len(got))
+	s.checkNoError(err)
+	s.checkEqual(1, len(got))
 	_, err = s.read().LogSize("run_none")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func runLogOffset(s *suite) {
@@ -121,8 +121,8 @@ func runLogOffset(s *suite) {
 		}
 	}
 	size, err := s.read().LogSize(r.ID)
-	s.ok(err)
-	s.equal(int64(3), size)
+	s.checkNoError(err)
+	s.checkEqual(int64(3), size)
 }
 
 func runRevived(s *suite) {
@@ -132,8 +132,8 @@ func runRevived(s *suite) {
 	s.write(func(tx *store.Tx) { tx.ReviveRun(lost) })
 	lost.State, lost.EndedAt = fermata.RunRunning, nil
 	found, err := s.read().Run(lost.ID)
-	s.ok(err)
-	s.equal(lost, found)
+	s.checkNoError(err)
+	s.checkEqual(lost, found)
 	if err := s.try(func(tx *store.Tx) error { tx.ReviveRun(lost); return nil }); err == nil {
 		s.Error("a run that was not lost is found")
 	}

@@ -35,7 +35,7 @@ func (s *suite) addSecrets() {
 		tx.SaveNamedTool(&fermata.NamedTool{Name: "desk", Server: &fermata.ToolServer{URL: "https://desk.example", Headers: map[string]string{"X-Key": sesame}}})
 		tx.SaveWorkflow(&fermata.Workflow{Name: "flow", Project: "default", WebhookSecret: sesame, CreatedAt: noon, UpdatedAt: noon})
 	})
-	s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	s.checkNoError(s.db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		_, grants := tx.GrantKey()
 		_, deliveries := tx.DeliveryKey("links", func() ([]byte, error) { return []byte(sesame), nil })
 		return errors.Join(grants, deliveries)
@@ -45,7 +45,7 @@ func (s *suite) addSecrets() {
 func secretsAreSealed(s *suite) {
 	s.addSecrets()
 	key, err := s.db.Reader(s.Context(), store.DefaultWorkspace).GrantKey()
-	s.ok(err)
+	s.checkNoError(err)
 	n := 0
 	for cell, value := range s.dump() {
 		if strings.Contains(value, sesame) || strings.Contains(value, string(key)) {
@@ -55,8 +55,8 @@ func secretsAreSealed(s *suite) {
 			n++
 		}
 	}
-	s.equal(9, n)
-	s.equal(MasterKeys.Current(), s.db.SealedWith(s.Context()))
+	s.checkEqual(9, n)
+	s.checkEqual(MasterKeys.Current(), s.db.SealedWith(s.Context()))
 	s.checkSecretsOpen(s.db)
 }
 
@@ -65,23 +65,23 @@ func (s *suite) checkSecretsOpen(db *store.DB) {
 	s.Helper()
 	r := db.Reader(s.Context(), store.DefaultWorkspace)
 	channel, err := r.Channel("chn_2")
-	s.ok(err)
-	s.equal(map[string]any{"token": sesame + "-2"}, channel.Settings)
+	s.checkNoError(err)
+	s.checkEqual(map[string]any{"token": sesame + "-2"}, channel.Settings)
 	state, err := r.ChannelState("chn_1", "key")
-	s.ok(err)
-	s.equal(sesame, state)
+	s.checkNoError(err)
+	s.checkEqual(sesame, state)
 	device, err := r.Device("dev_1")
-	s.ok(err)
-	s.equal("https://push.example/"+sesame, device.Subscription.Endpoint)
+	s.checkNoError(err)
+	s.checkEqual("https://push.example/"+sesame, device.Subscription.Endpoint)
 	named, err := r.NamedTool("desk")
-	s.ok(err)
-	s.equal(sesame, named.Server.Headers["X-Key"])
+	s.checkNoError(err)
+	s.checkEqual(sesame, named.Server.Headers["X-Key"])
 	workflow, err := r.Workflow("flow")
-	s.ok(err)
-	s.equal(sesame, workflow.WebhookSecret)
+	s.checkNoError(err)
+	s.checkEqual(sesame, workflow.WebhookSecret)
 	key, err := r.DeliveryKey("links")
-	s.ok(err)
-	s.equal(sesame, string(key))
+	s.checkNoError(err)
+	s.checkEqual(sesame, string(key))
 }
 
 // dump returns the columns that hold secrets as they are stored in the
@@ -124,7 +124,7 @@ func secretsNeedTheKey(s *suite) {
 }
 
 func keysAreChecked(s *suite) {
-	s.ok(s.db.CheckKeys(s.Context()))
+	s.checkNoError(s.db.CheckKeys(s.Context()))
 	opts := s.opts
 	opts.Keys = keys.New()
 	if err := s.config.Open(s.T, opts).CheckKeys(s.Context()); err == nil || !strings.Contains(err.Error(), MasterKeys.Current()) {
@@ -134,7 +134,7 @@ func keysAreChecked(s *suite) {
 
 func secretsAreResealed(s *suite) {
 	ring, err := keys.Create(s.TempDir() + "/master.key")
-	s.ok(err)
+	s.checkNoError(err)
 	s.rekey(ring)
 	// The next test may get the same schema.
 	s.Cleanup(func() { s.rekey(MasterKeys) })
@@ -144,21 +144,21 @@ func secretsAreResealed(s *suite) {
 	s.db = db
 	s.addSecrets()
 	before, err := keys.Load(ring.Path())
-	s.ok(err)
+	s.checkNoError(err)
 	id, err := ring.Add()
-	s.ok(err)
-	s.ok(ring.Promote(id))
+	s.checkNoError(err)
+	s.checkNoError(ring.Promote(id))
 	n, err := db.Reseal(s.Context())
-	s.ok(err)
-	s.equal(9, n)
+	s.checkNoError(err)
+	s.checkEqual(9, n)
 	for cell, value := range s.dump() {
 		if with, _ := keys.SealedWith(value); with != id {
 			s.Errorf("%s is sealed with %q", cell, with)
 		}
 	}
 	n, err = db.Reseal(s.Context())
-	s.ok(err)
-	s.equal(0, n)
+	s.checkNoError(err)
+	s.checkEqual(0, n)
 	s.checkSecretsOpen(db)
 	// A replica that started before the change finds the new key in the file.
 	opts.Keys = before
@@ -170,7 +170,7 @@ func secretsAreResealed(s *suite) {
 func (s *suite) rekey(ring *keys.Ring) {
 	s.Helper()
 	sealed, err := ring.Seal(ring.Current(), []byte("fermata"), "key_check", "sealed", store.DefaultWorkspace, "")
-	s.ok(err)
+	s.checkNoError(err)
 	Exec(s.T, s.opts, fmt.Sprintf("UPDATE key_check SET sealed = '%s'", sealed))
 }
 

@@ -73,7 +73,7 @@ func (s *suite) read() store.Reader { return s.db.Reader(s.Context(), store.Defa
 
 func (s *suite) overdue(at time.Time, limit int) *store.OverdueRows {
 	found, err := s.db.OverdueRows(s.Context(), at, limit)
-	s.ok(err)
+	s.checkNoError(err)
 	return found
 }
 
@@ -84,34 +84,34 @@ func (s *suite) try(fn func(tx *store.Tx) error) error {
 
 func (s *suite) write(fn func(tx *store.Tx)) {
 	s.Helper()
-	s.ok(s.try(func(tx *store.Tx) error { fn(tx); return nil }))
+	s.checkNoError(s.try(func(tx *store.Tx) error { fn(tx); return nil }))
 }
 
-func (s *suite) ok(err error) {
+func (s *suite) checkNoError(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatalf("unexpected error: %v", err)
 	}
 }
 
-func (s *suite) code(err error, want fermata.Code) {
+func (s *suite) checkCode(err error, want fermata.Code) {
 	s.Helper()
 	if got := fermata.CodeOf(err); got != want {
 		s.Fatalf("error is %v (%s), want %s", err, got, want)
 	}
 }
 
-func (s *suite) equal(want, got any) {
+func (s *suite) checkEqual(want, got any) {
 	s.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		s.Fatalf("(-want +got):\n%s", diff)
 	}
 }
 
-func (s *suite) equalIDs(want []string, got []string) {
+func (s *suite) checkEqualIDs(want []string, got []string) {
 	s.Helper()
 	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
-	s.equal(want, got)
+	s.checkEqual(want, got)
 }
 
 // verify checks that the events are numbered without gaps, that every hash is right, and that the head is the last
@@ -125,14 +125,14 @@ func verify(s *suite, db *store.DB) []*fermata.Event {
 	s.Helper()
 	r := db.Reader(s.Context(), store.DefaultWorkspace)
 	all, err := r.Events(store.EventFilter{Limit: 100_000})
-	s.ok(err)
+	s.checkNoError(err)
 	var chain fermata.Chain
 	for _, e := range all {
-		s.ok(chain.VerifyNext(e))
+		s.checkNoError(chain.VerifyNext(e))
 	}
 	head, err := r.Head()
-	s.ok(err)
-	s.equal(head, chain)
+	s.checkNoError(err)
+	s.checkEqual(head, chain)
 	return all
 }
 
@@ -160,7 +160,7 @@ func (s *suite) runTogether(fns ...func(tx *store.Tx) error) []error {
 	for _, result := range results {
 		errs = append(errs, patience.Receive(s, "a write ends", result))
 	}
-	s.ok(patience.Receive(s, "the first write ends", holder))
+	s.checkNoError(patience.Receive(s, "the first write ends", holder))
 	return errs
 }
 

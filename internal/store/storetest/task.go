@@ -54,17 +54,17 @@ func taskRoundTrip(s *suite) {
 		t.UpdatedAt = noon.Add(time.Millisecond)
 	})
 	got, err := s.read().Task(t.ID)
-	s.ok(err)
-	s.equal(t, got)
+	s.checkNoError(err)
+	s.checkEqual(t, got)
 	origins, err := s.read().TaskOrigins([]string{t.ID, "task_none"})
-	s.ok(err)
-	s.equal([]*fermata.Task{{
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{{
 		ID: t.ID, Project: "web", ParentID: t.ParentID, Runner: t.Runner, Isolated: t.Isolated, Agent: t.Agent, Spec: t.Spec, EndsWithAnswer: t.EndsWithAnswer,
 		SessionKey: t.SessionKey, CreatedBy: robot, RunID: t.RunID, WorkerTokenID: t.WorkerTokenID, AgentTokenID: t.AgentTokenID,
 	}}, origins)
 
 	var now time.Time
-	s.ok(s.try(func(tx *store.Tx) error {
+	s.checkNoError(s.try(func(tx *store.Tx) error {
 		t, err := tx.Task(t.ID)
 		if err != nil {
 			return err
@@ -87,49 +87,49 @@ func taskRoundTrip(s *suite) {
 	want.Title, want.Body, want.Priority, want.Labels, want.BlockedBy = "new", "", 4, nil, nil
 	want.UpdatedAt, want.Version = now, 2
 	got, err = s.read().Task(t.ID)
-	s.ok(err)
-	s.equal(&want, got)
+	s.checkNoError(err)
+	s.checkEqual(&want, got)
 	all, err := s.read().TasksByID([]string{t.ID, "task_none"})
-	s.ok(err)
-	s.equal([]*fermata.Task{&want}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{&want}, all)
 	children, err := s.read().Children(parent.ID)
-	s.ok(err)
-	s.equal([]*fermata.Task{&want}, children)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{&want}, children)
 	_, err = s.read().Task("task_none")
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 func taskEmptyFields(s *suite) {
 	t := s.addTask(func(t *fermata.Task) { t.Labels, t.BlockedBy = []string{}, []string{} })
 	got, err := s.read().Task(t.ID)
-	s.ok(err)
+	s.checkNoError(err)
 	t.Labels, t.BlockedBy = nil, nil
-	s.equal(t, got)
+	s.checkEqual(t, got)
 	none, err := s.read().TasksByID(nil)
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	none, err = s.read().Children("")
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 }
 
 func taskStaleSave(s *suite) {
 	t := s.addTask(func(*fermata.Task) {})
 	stale, err := s.read().Task(t.ID)
-	s.ok(err)
+	s.checkNoError(err)
 	s.write(func(tx *store.Tx) { tx.SaveTask(t) })
 	if err := s.try(func(tx *store.Tx) error { stale.Summary = "stale"; tx.SaveTask(stale); return nil }); err == nil {
 		s.Fatal("a task that somebody else saved was overwritten")
 	}
 	got, err := s.read().Task(t.ID)
-	s.ok(err)
-	s.equal("", got.Summary)
-	s.equal(int64(2), got.Version)
+	s.checkNoError(err)
+	s.checkEqual("", got.Summary)
+	s.checkEqual(int64(2), got.Version)
 }
 
 func taskSavedOnce(s *suite) {
 	t := s.addTask(func(*fermata.Task) {})
-	s.ok(s.try(func(tx *store.Tx) error {
+	s.checkNoError(s.try(func(tx *store.Tx) error {
 		t, err := tx.Task(t.ID)
 		if err != nil {
 			return err
@@ -146,9 +146,9 @@ func taskSavedOnce(s *suite) {
 		return nil
 	}))
 	got, err := s.read().Task(t.ID)
-	s.ok(err)
-	s.equal("later", got.Summary)
-	s.equal(int64(3), got.Version)
+	s.checkNoError(err)
+	s.checkEqual("later", got.Summary)
+	s.checkEqual(int64(3), got.Version)
 }
 
 func taskFilters(s *suite) {
@@ -176,9 +176,9 @@ func taskFilters(s *suite) {
 	} {
 		c.filter.Limit = 10
 		got, err := s.read().Tasks(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		s.Log(name)
-		s.equalIDs(c.want, taskIDs(got))
+		s.checkEqualIDs(c.want, taskIDs(got))
 	}
 	for name, c := range map[string]struct {
 		filter store.TaskFilter
@@ -194,15 +194,15 @@ func taskFilters(s *suite) {
 		want.Add(fermata.TaskOpen, c.open)
 		want.Add(fermata.TaskDone, c.done)
 		got, err := s.read().CountTasksByState(c.filter)
-		s.ok(err)
+		s.checkNoError(err)
 		s.Log(name)
-		s.equal(want, got)
+		s.checkEqual(want, got)
 	}
 	first, err := s.read().Tasks(store.TaskFilter{Limit: 2})
-	s.ok(err)
+	s.checkNoError(err)
 	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, After: store.TaskPositionOf(first[1], "")})
-	s.ok(err)
-	s.equal([]int{2, 1}, []int{len(first), len(rest)})
+	s.checkNoError(err)
+	s.checkEqual([]int{2, 1}, []int{len(first), len(rest)})
 	if first[0].ID < first[1].ID || first[1].ID < rest[0].ID {
 		s.Error("the list is not the newest first")
 	}
@@ -237,7 +237,7 @@ func taskOrders(s *suite) {
 			f := store.TaskFilter{Sort: sort, States: states, Limit: 2}
 			for {
 				page, err := s.read().Tasks(f)
-				s.ok(err)
+				s.checkNoError(err)
 				if len(page) == 0 {
 					break
 				}
@@ -245,7 +245,7 @@ func taskOrders(s *suite) {
 				f.After = store.TaskPositionOf(page[len(page)-1], sort)
 			}
 			s.Logf("%s %v", sort, states)
-			s.equal(want, got)
+			s.checkEqual(want, got)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func taskSearch(s *suite) {
 	}
 	for text, want := range map[string]string{"100%": "100% done", "a_b": "a_b", `:\d`: `c:\d`, "t's": "it's", "żółw": "żółw"} {
 		got, err := s.read().Tasks(store.TaskFilter{Text: text, Limit: 10})
-		s.ok(err)
+		s.checkNoError(err)
 		if len(got) != 1 || got[0].Title != want {
 			s.Errorf("%q finds %d tasks, want only %q", text, len(got), want)
 		}
@@ -277,15 +277,15 @@ func taskEndings(s *suite) {
 	s.addTask(func(t *fermata.Task) { t.ID = b })
 	for typed, want := range map[string]string{"0abcdef": a, "1abcdef": b, "task_1abcdef": b, "1ABCDEF": b, a: a, "TASK_" + a[5:]: a} {
 		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, " "+typed+"\n")
-		s.ok(err)
-		s.equal(want, got)
+		s.checkNoError(err)
+		s.checkEqual(want, got)
 	}
 	for typed, code := range map[string]fermata.Code{
 		"abcdef": fermata.CodeInvalidRequest, "xyzxyz": fermata.CodeNotFound, "%bcdef": fermata.CodeNotFound, "_abcdef": fermata.CodeNotFound,
 		"": fermata.CodeNotFound, "bcdef": fermata.CodeNotFound,
 	} {
 		_, err := s.read().FindID("task", "tasks", fermata.PrefixTask, typed)
-		s.code(err, code)
+		s.checkCode(err, code)
 	}
 }
 
@@ -312,65 +312,65 @@ func taskClaims(s *suite) {
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
 			return ""
 		}
-		s.ok(err)
+		s.checkNoError(err)
 		return t.ID
 	}
-	s.equal(received.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
-	s.equal(web.ID, next(fermata.ClaimRequest{Projects: []string{"web"}}))
-	s.equal(code.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}, Agents: []string{"code"}}))
-	s.equal(review.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}}))
-	s.equal("", next(fermata.ClaimRequest{Projects: []string{"none"}}))
+	s.checkEqual(received.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
+	s.checkEqual(web.ID, next(fermata.ClaimRequest{Projects: []string{"web"}}))
+	s.checkEqual(code.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}, Agents: []string{"code"}}))
+	s.checkEqual(review.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}}))
+	s.checkEqual("", next(fermata.ClaimRequest{Projects: []string{"none"}}))
 	for _, want := range []*fermata.Task{received, old, young, low} {
-		s.equal(want.ID, next(fermata.ClaimRequest{Projects: []string{"default"}}))
+		s.checkEqual(want.ID, next(fermata.ClaimRequest{Projects: []string{"default"}}))
 		s.write(func(tx *store.Tx) { want.State = fermata.TaskDone; tx.SaveTask(want) })
 	}
-	s.equal(claude.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
-	s.equal("", next(fermata.ClaimRequest{Projects: []string{"default"}}))
+	s.checkEqual(claude.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
+	s.checkEqual("", next(fermata.ClaimRequest{Projects: []string{"default"}}))
 }
 
 func taskDependencies(s *suite) {
 	a, b := s.addTask(func(*fermata.Task) {}), s.addTask(func(*fermata.Task) {})
 	t := s.addTask(func(t *fermata.Task) { t.BlockedBy = []string{a.ID, b.ID} })
 	questions, dependents, err := s.read().AffectedByTaskEnd(a.ID)
-	s.ok(err)
-	s.equal(0, len(questions))
-	s.equal([]string{t.ID}, dependents)
+	s.checkNoError(err)
+	s.checkEqual(0, len(questions))
+	s.checkEqual([]string{t.ID}, dependents)
 	s.write(func(tx *store.Tx) { t.BlockedBy = []string{b.ID}; tx.SaveTaskEdit(t) })
 	_, dependents, err = s.read().AffectedByTaskEnd(a.ID)
-	s.ok(err)
-	s.equal(0, len(dependents))
+	s.checkNoError(err)
+	s.checkEqual(0, len(dependents))
 
 	q := newQuestion(b.ID)
 	closed := newQuestion(b.ID)
 	closed.Status, closed.Resolution = fermata.Cancelled, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, At: noon}
 	s.write(func(tx *store.Tx) { tx.InsertQuestion(q); tx.InsertQuestion(closed) })
 	questions, dependents, err = s.read().AffectedByTaskEnd(b.ID)
-	s.ok(err)
-	s.equal([]string{q.ID}, questions)
-	s.equal([]string{t.ID}, dependents)
+	s.checkNoError(err)
+	s.checkEqual([]string{q.ID}, questions)
+	s.checkEqual([]string{t.ID}, dependents)
 }
 
 func taskSessions(s *suite) {
 	ended := s.addTask(func(t *fermata.Task) { t.SessionKey, t.State = "s1", fermata.TaskDone })
 	none, err := s.read().TasksOfSession("s1")
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	older := s.addTask(func(t *fermata.Task) { t.SessionKey = "s1" })
 	newer := s.addTask(func(t *fermata.Task) {
 		t.ID, t.SessionKey = fermata.NewID(fermata.PrefixTask, noon.Add(time.Minute)), "s1"
 	})
 	got, err := s.read().TasksOfSession("s1")
-	s.ok(err)
-	s.equal([]*fermata.Task{newer, older}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{newer, older}, got)
 	got, err = s.read().EndedTasksOfSession("s1")
-	s.ok(err)
-	s.equal([]*fermata.Task{ended}, got)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{ended}, got)
 	none, err = s.read().TasksOfSession("")
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 	none, err = s.read().EndedTasksOfSession("")
-	s.ok(err)
-	s.equal(0, len(none))
+	s.checkNoError(err)
+	s.checkEqual(0, len(none))
 }
 
 func taskDeferrals(s *suite) {
@@ -379,23 +379,23 @@ func taskDeferrals(s *suite) {
 	s.addTask(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
 	s.addTask(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
 	blocked := s.addTask(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskBlocked, ptr(noon.Add(-time.Millisecond)) })
-	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: blocked.ID}, {Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
-	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Tasks))
+	s.checkEqual([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: blocked.ID}, {Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
+	s.checkEqual(1, len(s.overdue(noon.Add(time.Hour), 1).Tasks))
 }
 
 func taskProjects(s *suite) {
 	s.write(func(tx *store.Tx) { tx.EnsureProject("web"); tx.EnsureProject("web"); tx.EnsureProject("default") })
 	got, err := s.read().Projects()
-	s.ok(err)
-	s.equal([]string{"default", "web"}, got)
+	s.checkNoError(err)
+	s.checkEqual([]string{"default", "web"}, got)
 }
 
 func taskOtherWorkspace(s *suite) {
 	t := s.addTask(func(*fermata.Task) {})
 	_, err := s.db.Reader(s.Context(), "other").Task(t.ID)
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 	err = s.db.Write(s.Context(), "other", func(*store.Tx) error { return nil })
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }
 
 // taskChangedByTheWay checks writes that change a row without having read it by

@@ -53,58 +53,58 @@ func visibleWork(s *suite) {
 	both, all := []string{tasks["web"].ID, tasks["shop"].ID}, []string{questions["web"].ID, questions["shop"].ID}
 	for _, r := range s.webReaders() {
 		_, err := r.Task(tasks["shop"].ID)
-		s.code(err, fermata.CodeNotFound)
+		s.checkCode(err, fermata.CodeNotFound)
 		_, err = r.Question(questions["shop"].ID)
-		s.code(err, fermata.CodeNotFound)
+		s.checkCode(err, fermata.CodeNotFound)
 		for _, project := range []string{"web", "shop"} {
 			_, err := r.FindID("task", "tasks", fermata.PrefixTask, tasks[project].ID)
-			s.equal(project == "web", err == nil)
+			s.checkEqual(project == "web", err == nil)
 			_, err = r.FindID("question", "questions", fermata.PrefixQuestion, questions[project].ID[len(questions[project].ID)-10:])
-			s.equal(project == "web", err == nil)
+			s.checkEqual(project == "web", err == nil)
 		}
 		found, err := r.TasksByID(both)
-		s.ok(err)
-		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
+		s.checkNoError(err)
+		s.checkEqualIDs([]string{tasks["web"].ID}, idsOfTasks(found))
 		found, err = r.Children(tasks["web"].ID)
-		s.ok(err)
-		s.equalIDs([]string{waiting["web"].ID}, idsOfTasks(found))
+		s.checkNoError(err)
+		s.checkEqualIDs([]string{waiting["web"].ID}, idsOfTasks(found))
 		found, err = r.TasksOfSession("s")
-		s.ok(err)
-		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
+		s.checkNoError(err)
+		s.checkEqualIDs([]string{tasks["web"].ID}, idsOfTasks(found))
 		found, err = r.Tasks(store.TaskFilter{Limit: 10})
-		s.ok(err)
-		s.equalIDs([]string{tasks["web"].ID, waiting["web"].ID}, idsOfTasks(found))
+		s.checkNoError(err)
+		s.checkEqualIDs([]string{tasks["web"].ID, waiting["web"].ID}, idsOfTasks(found))
 		found, err = r.Tasks(store.TaskFilter{States: []fermata.TaskState{fermata.TaskOpen, fermata.TaskAwaitingInput}, Limit: 10})
-		s.ok(err)
-		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
+		s.checkNoError(err)
+		s.checkEqualIDs([]string{tasks["web"].ID}, idsOfTasks(found))
 		counts, err := r.CountTasksByState(store.TaskFilter{})
-		s.ok(err)
-		s.equal(int64(2), counts.Total)
+		s.checkNoError(err)
+		s.checkEqual(int64(2), counts.Total)
 		asked, err := r.QuestionsByID(all)
-		s.ok(err)
-		s.equal(1, len(asked))
+		s.checkNoError(err)
+		s.checkEqual(1, len(asked))
 		asked, err = r.Questions(store.QuestionFilter{Status: "pending", Limit: 10})
-		s.ok(err)
-		s.equal(1, len(asked))
+		s.checkNoError(err)
+		s.checkEqual(1, len(asked))
 		around, err := r.QuestionDetails(asked, "mem_1")
-		s.ok(err)
-		s.equal(map[string]int{tasks["web"].ID: 1}, around.Blocked)
+		s.checkNoError(err)
+		s.checkEqual(map[string]int{tasks["web"].ID: 1}, around.Blocked)
 		n, err := r.CountQuestions(store.QuestionFilter{Status: "pending", Limit: 10})
-		s.ok(err)
-		s.equal([]store.QuestionCount{{Type: questions["web"].Type, Project: "web", N: 1}}, n)
+		s.checkNoError(err)
+		s.checkEqual([]store.QuestionCount{{Type: questions["web"].Type, Project: "web", N: 1}}, n)
 		place, err := r.PositionOfNth(store.QuestionFilter{Status: "pending", Text: "x"}, 2)
-		s.ok(err)
-		s.equal((*store.QuestionPosition)(nil), place)
+		s.checkNoError(err)
+		s.checkEqual((*store.QuestionPosition)(nil), place)
 	}
 	names, err := s.webReaders()["only web"].Projects()
-	s.ok(err)
-	s.equal([]string{"web"}, names)
+	s.checkNoError(err)
+	s.checkEqual([]string{"web"}, names)
 	found, err := s.blindReader().Tasks(store.TaskFilter{Limit: 10})
-	s.ok(err)
-	s.equal(0, len(found))
+	s.checkNoError(err)
+	s.checkEqual(0, len(found))
 	projects, err := s.read().ProjectsOf(both)
-	s.ok(err)
-	s.equal(map[string]string{tasks["web"].ID: "web", tasks["shop"].ID: "shop"}, projects)
+	s.checkNoError(err)
+	s.checkEqual(map[string]string{tasks["web"].ID: "web", tasks["shop"].ID: "shop"}, projects)
 }
 
 func idsOfTasks(tasks []*fermata.Task) []string {
@@ -134,17 +134,17 @@ func visibleRuns(s *suite) {
 	for _, r := range s.webReaders() {
 		for _, project := range []string{"web", "shop"} {
 			_, err := r.FindID("run", "runs", fermata.PrefixRun, runs[project])
-			s.equal(project == "web", err == nil)
+			s.checkEqual(project == "web", err == nil)
 			_, err = r.FindID("delivery", "deliveries", fermata.PrefixDelivery, sent[project])
-			s.equal(project == "web", err == nil)
+			s.checkEqual(project == "web", err == nil)
 		}
 		all, err := r.Deliveries(store.DeliveryFilter{Limit: 10})
-		s.ok(err)
+		s.checkNoError(err)
 		found := []string{}
 		for _, d := range all {
 			found = append(found, d.ID)
 		}
-		s.equalIDs([]string{sent["web"], sent[""]}, found)
+		s.checkEqualIDs([]string{sent["web"], sent[""]}, found)
 	}
 }
 
@@ -158,9 +158,9 @@ func visibleEvents(s *suite) {
 	})
 	for _, r := range s.webReaders() {
 		events, err := r.Events(store.EventFilter{Types: []string{"task.updated", "member"}, Limit: 10})
-		s.ok(err)
-		s.equal(1, len(events))
-		s.equal(tasks["web"].ID, events[0].TaskID)
+		s.checkNoError(err)
+		s.checkEqual(1, len(events))
+		s.checkEqual(tasks["web"].ID, events[0].TaskID)
 	}
 }
 
@@ -174,16 +174,16 @@ func visibleNumbers(s *suite) {
 	period := fermata.Period{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}
 	for _, r := range s.webReaders() {
 		counts, err := r.ClosingCounts(store.ClosingFilter{Asked: period, GroupBy: store.ByProject})
-		s.ok(err)
-		s.equal(1, len(counts))
-		s.equal("web", counts[0].Key)
+		s.checkNoError(err)
+		s.checkEqual(1, len(counts))
+		s.checkEqual("web", counts[0].Key)
 		n, err := r.CountClosings(store.ClosingFilter{Asked: period})
-		s.ok(err)
-		s.equal(int64(1), n)
+		s.checkNoError(err)
+		s.checkEqual(int64(1), n)
 		past, err := r.PastAnswers(questions["web"].Type, 10)
-		s.ok(err)
-		s.equal(1, len(past))
-		s.equal(questions["web"].ID, past[0].ID)
+		s.checkNoError(err)
+		s.checkEqual(1, len(past))
+		s.checkEqual(questions["web"].ID, past[0].ID)
 	}
 }
 
@@ -201,17 +201,17 @@ func visibleWorkflows(s *suite) {
 	}
 	for _, r := range s.webReaders() {
 		_, err := r.Workflow("in-shop")
-		s.code(err, fermata.CodeNotFound)
+		s.checkCode(err, fermata.CodeNotFound)
 		all, err := r.Workflows()
-		s.ok(err)
-		s.equal(1, len(all))
-		s.equal("in-web", all[0].Name)
+		s.checkNoError(err)
+		s.checkEqual(1, len(all))
+		s.checkEqual("in-web", all[0].Name)
 		_, err = r.WorkflowRun(runs["shop"])
-		s.code(err, fermata.CodeNotFound)
+		s.checkCode(err, fermata.CodeNotFound)
 		found, err := r.WorkflowRuns(store.WorkflowRunFilter{Limit: 10})
-		s.ok(err)
-		s.equal(1, len(found))
-		s.equal(runs["web"], found[0].ID)
+		s.checkNoError(err)
+		s.checkEqual(1, len(found))
+		s.checkEqual(runs["web"], found[0].ID)
 	}
 }
 
@@ -219,8 +219,8 @@ func visibleClaims(s *suite) {
 	s.addTask(func(t *fermata.Task) { t.Project, t.Priority = "shop", 0 })
 	web := s.addTask(func(t *fermata.Task) { t.Project = "web" })
 	t, err := s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
-	s.ok(err)
-	s.equal(web.ID, t.ID)
+	s.checkNoError(err)
+	s.checkEqual(web.ID, t.ID)
 	_, err = s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
-	s.code(err, fermata.CodeNotFound)
+	s.checkCode(err, fermata.CodeNotFound)
 }

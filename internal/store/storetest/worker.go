@@ -22,14 +22,14 @@ var workerTests = map[string]func(*suite){
 func (s *suite) now() time.Time {
 	s.Helper()
 	now, err := s.db.Now(s.Context())
-	s.ok(err)
+	s.checkNoError(err)
 	return now
 }
 
 func (s *suite) workers(at time.Time) []fermata.Worker {
 	s.Helper()
 	all, err := s.read().Workers(at)
-	s.ok(err)
+	s.checkNoError(err)
 	return all
 }
 
@@ -44,17 +44,17 @@ func workerRoundTrip(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
 	s.write(func(tx *store.Tx) { tx.SaveWorker(other) })
 	all := s.workers(s.now())
-	s.equal(2, len(all))
+	s.checkEqual(2, len(all))
 	// A worker with the same name and the same offer is the same worker. With another offer it is another worker.
 	first := all[slices.IndexFunc(all, func(w fermata.Worker) bool { return len(w.Runners) > 0 })]
 	if first.SeenAt.Before(at) {
 		s.Errorf("it was seen at %s, before it asked at %s", first.SeenAt, at)
 	}
 	w.SeenAt, w.Running = first.SeenAt, true
-	s.equal(w, first)
+	s.checkEqual(w, first)
 	elsewhere, err := s.db.Reader(s.Context(), "elsewhere").Workers(s.now())
-	s.ok(err)
-	s.equal(0, len(elsewhere))
+	s.checkNoError(err)
+	s.checkEqual(0, len(elsewhere))
 }
 
 func workerRunning(s *suite) {
@@ -72,15 +72,15 @@ func workerRunning(s *suite) {
 		return names
 	}
 	later := now.Add(fermata.WorkerSilence + time.Minute)
-	s.equal([]string{"w1 claude", "w1 shell", "w2 claude"}, running(now))
-	s.equal(0, len(running(later)))
+	s.checkEqual([]string{"w1 claude", "w1 shell", "w2 claude"}, running(now))
+	s.checkEqual(0, len(running(later)))
 	// A worker that holds a run counts as running until the lease of the run ends.
 	s.addRun(func(r *fermata.Run) { r.Worker, r.Runner, r.LeaseUntil = "w1", "shell", later.Add(time.Second) })
 	s.addRun(func(r *fermata.Run) {
 		r.ID, r.TaskID, r.State, r.Worker, r.Runner, r.LeaseUntil = id("run"), "task_2", fermata.RunFinished, "w2", "claude", later.Add(time.Second)
 	})
-	s.equal([]string{"w1 shell"}, running(later))
-	s.equal(0, len(running(later.Add(time.Minute))))
+	s.checkEqual([]string{"w1 shell"}, running(later))
+	s.checkEqual(0, len(running(later.Add(time.Minute))))
 }
 
 func workerHeard(s *suite) {
@@ -102,13 +102,13 @@ func workerHeard(s *suite) {
 	}
 	clock.Advance(time.Minute)
 	s.write(func(tx *store.Tx) { tx.TouchWorkers("w1") })
-	s.equal([]string{"w1"}, running(begin.Add(fermata.WorkerSilence)))
+	s.checkEqual([]string{"w1"}, running(begin.Add(fermata.WorkerSilence)))
 	s.write(func(tx *store.Tx) { tx.MarkWorkersLost("w1", begin) })
-	s.equal([]string{"w1", "w2"}, running(clock.Now()))
+	s.checkEqual([]string{"w1", "w2"}, running(clock.Now()))
 	s.write(func(tx *store.Tx) { tx.MarkWorkersLost("w1", clock.Now()) })
-	s.equal([]string{"w2"}, running(clock.Now()))
+	s.checkEqual([]string{"w2"}, running(clock.Now()))
 	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "w1"}) })
-	s.equal([]string{"w1", "w2"}, running(clock.Now()))
+	s.checkEqual([]string{"w1", "w2"}, running(clock.Now()))
 }
 
 func workerForgotten(s *suite) {
@@ -120,8 +120,8 @@ func workerForgotten(s *suite) {
 	clock.Advance(8 * 24 * time.Hour)
 	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "new"}) })
 	all := s.workers(clock.Now())
-	s.equal(1, len(all))
-	s.equal("new", all[0].Name)
+	s.checkEqual(1, len(all))
+	s.checkEqual("new", all[0].Name)
 }
 
 func workerLeft(s *suite) {
@@ -131,8 +131,8 @@ func workerLeft(s *suite) {
 		s.write(func(tx *store.Tx) { tx.RemoveWorker(leaves) })
 	}
 	all := s.workers(s.now())
-	s.equal(1, len(all))
-	s.equal(stays.Runners, all[0].Runners)
+	s.checkEqual(1, len(all))
+	s.checkEqual(stays.Runners, all[0].Runners)
 }
 
 func workerUnclaimed(s *suite) {
@@ -150,8 +150,8 @@ func workerUnclaimed(s *suite) {
 	of(fermata.TaskOpen, fermata.TaskKind{Runner: fermata.RunnerWorkflow, Project: "default"})
 	alone := of(fermata.TaskOpen, fermata.TaskKind{Project: "default"})
 	got, err := s.read().CountUnclaimed()
-	s.ok(err)
-	s.equal([]store.UnclaimedCount{
+	s.checkNoError(err)
+	s.checkEqual([]store.UnclaimedCount{
 		{Kind: fermata.TaskKind{Project: "default"}, Tasks: 1, First: alone.ID},
 		{Kind: kind, Tasks: 2, First: first.ID},
 	}, got)
@@ -162,7 +162,7 @@ func workerGaps(s *suite) {
 	gaps := func() []store.WorkerGap {
 		s.Helper()
 		all, err := s.read().WorkerGaps()
-		s.ok(err)
+		s.checkNoError(err)
 		return all
 	}
 	var since time.Time
@@ -170,14 +170,14 @@ func workerGaps(s *suite) {
 	s.write(func(tx *store.Tx) { tx.OpenWorkerGap(kind); tx.OpenWorkerGap(other) })
 	s.write(func(tx *store.Tx) { tx.MarkWorkerGapAlerted(other) })
 	all := gaps()
-	s.equal(2, len(all))
+	s.checkEqual(2, len(all))
 	for _, g := range all {
-		s.equal(g.Kind == other, g.Alerted)
+		s.checkEqual(g.Kind == other, g.Alerted)
 		if g.Kind == kind && !g.Since.Equal(since) {
 			s.Errorf("it is open since %s, want %s", g.Since, since)
 		}
 	}
 	s.write(func(tx *store.Tx) { tx.CloseWorkerGap(other); tx.CloseWorkerGap(other) })
-	s.equal(1, len(gaps()))
-	s.equal(kind, gaps()[0].Kind)
+	s.checkEqual(1, len(gaps()))
+	s.checkEqual(kind, gaps()[0].Kind)
 }

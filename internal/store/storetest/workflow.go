@@ -37,16 +37,16 @@ func workflowRows(s *suite) {
 	})
 	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Workflow("autofix")
-	s.ok(err)
-	s.equal(w, got)
+	s.checkNoError(err)
+	s.checkEqual(w, got)
 	source, err := r.Definition("autofix", "h1")
-	s.ok(err)
-	s.equal(hardText, source)
+	s.checkNoError(err)
+	s.checkEqual(hardText, source)
 	w.Hash, w.Enabled = "h2", false
 	s.write(func(tx *store.Tx) { tx.SaveWorkflow(w) })
 	all, err := r.Workflows()
-	s.ok(err)
-	s.equal([]*fermata.Workflow{w}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Workflow{w}, all)
 	s.write(func(tx *store.Tx) { tx.DeleteWorkflow("autofix") })
 	if _, err := r.Workflow("autofix"); fermata.CodeOf(err) != fermata.CodeNotFound {
 		s.Fatalf("a removed workflow: %v", err)
@@ -62,20 +62,20 @@ func scheduleRows(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SetSchedules("a", rows) })
 	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Schedules("a")
-	s.ok(err)
-	s.equal(rows, got)
+	s.checkNoError(err)
+	s.checkEqual(rows, got)
 	due, err := s.db.DueSchedules(s.Context(), next, 10)
-	s.ok(err)
-	s.equal(rows[:1], due)
+	s.checkNoError(err)
+	s.checkEqual(rows[:1], due)
 	later := next.Add(time.Minute)
 	s.write(func(tx *store.Tx) { tx.SetNextFire(rows[0], later) })
 	due, err = s.db.DueSchedules(s.Context(), next, 10)
-	s.ok(err)
-	s.equal(0, len(due))
+	s.checkNoError(err)
+	s.checkEqual(0, len(due))
 	s.write(func(tx *store.Tx) { tx.SetSchedules("a", nil) })
 	got, err = r.Schedules("")
-	s.ok(err)
-	s.equal(0, len(got))
+	s.checkNoError(err)
+	s.checkEqual(0, len(got))
 }
 
 func workflowRuns(s *suite) {
@@ -99,7 +99,7 @@ func workflowRuns(s *suite) {
 	})
 	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	run, err := r.WorkflowRun(ids[1])
-	s.ok(err)
+	s.checkNoError(err)
 	if run.Workflow != "autofix" || run.State != fermata.TaskDone || run.EndedAt == nil || run.StartedBy.Name != hardText || string(run.Inputs) != `{"issue":7}` {
 		s.Fatalf("the run is %+v", run)
 	}
@@ -111,18 +111,18 @@ func workflowRuns(s *suite) {
 		s.Fatalf("the run is %+v, %v", moved, err)
 	}
 	found, err := r.FiredRun("event/autofix/0/9")
-	s.ok(err)
-	s.equal(ids[0], found)
+	s.checkNoError(err)
+	s.checkEqual(ids[0], found)
 	if found, err = r.FiredRun("other"); err != nil || found != "" {
 		s.Fatalf("%q, %v", found, err)
 	}
 	open, err := r.OpenRunsByConcurrencyKey("autofix/7")
-	s.ok(err)
-	s.equal([]string{ids[0], ids[2]}, open)
+	s.checkNoError(err)
+	s.checkEqual([]string{ids[0], ids[2]}, open)
 	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
 		Workflow: "autofix", Trigger: fermata.TriggerManual, Project: "shop", States: []fermata.TaskState{fermata.TaskOpen}, Before: ids[2], Limit: 10,
 	})
-	s.ok(err)
+	s.checkNoError(err)
 	if len(runs) != 1 || runs[0].ID != ids[0] {
 		s.Fatalf("found %d runs", len(runs))
 	}
@@ -144,22 +144,22 @@ func stepRows(s *suite) {
 	})
 	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Steps(id)
-	s.ok(err)
-	s.equal(steps, got)
+	s.checkNoError(err)
+	s.checkEqual(steps, got)
 	at, err := r.CurrentSteps([]string{id, "task_other"})
-	s.ok(err)
-	s.equal(map[string]string{id: "zuerst"}, at)
+	s.checkNoError(err)
+	s.checkEqual(map[string]string{id: "zuerst"}, at)
 	until = noon.Add(time.Hour)
 	waits := &fermata.WorkflowStep{TaskID: id, Step: "wartet", Occurrence: 1, Tool: "wait", State: fermata.StepWaiting, Attempt: 1, Until: &until, StartedAt: noon}
 	s.write(func(tx *store.Tx) { tx.SaveStep(waits) })
 	s.write(func(tx *store.Tx) { tx.EndWaits("task_other"); tx.EndWaits(id) })
 	got, err = r.Steps(id)
-	s.ok(err)
+	s.checkNoError(err)
 	waits.Until = nil
-	s.equal(waits, got[slices.IndexFunc(got, func(step *fermata.WorkflowStep) bool { return step.Step == waits.Step })])
+	s.checkEqual(waits, got[slices.IndexFunc(got, func(step *fermata.WorkflowStep) bool { return step.Step == waits.Step })])
 	s.write(func(tx *store.Tx) { tx.EndSteps(id, fermata.StepCancelled, "over") })
 	got, err = r.Steps(id)
-	s.ok(err)
+	s.checkNoError(err)
 	if got[0].State != fermata.StepCancelled || got[0].EndedAt == nil || got[1].State != fermata.StepFailed {
 		s.Fatal(cmp.Diff(steps, got))
 	}
@@ -172,13 +172,13 @@ func namedTools(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SaveNamedTool(t) })
 	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.NamedTool("look")
-	s.ok(err)
-	s.equal(t, got)
+	s.checkNoError(err)
+	s.checkEqual(t, got)
 	t.Description = "another"
 	s.write(func(tx *store.Tx) { tx.SaveNamedTool(t) })
 	all, err := r.NamedTools()
-	s.ok(err)
-	s.equal([]*fermata.NamedTool{t}, all)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.NamedTool{t}, all)
 	s.write(func(tx *store.Tx) { tx.DeleteNamedTool("look") })
 	if _, err := r.NamedTool("look"); fermata.CodeOf(err) != fermata.CodeNotFound {
 		s.Fatalf("a removed tool: %v", err)
@@ -192,7 +192,7 @@ func triggersSeen(s *suite) {
 			s.write(func(tx *store.Tx) { tx.SetTriggerCursor(want) })
 		}
 		got, err := r.TriggerCursor()
-		s.ok(err)
-		s.equal(want, got)
+		s.checkNoError(err)
+		s.checkEqual(want, got)
 	}
 }

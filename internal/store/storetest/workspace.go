@@ -19,30 +19,30 @@ var workspaceTests = map[string]func(*suite){
 
 func workspaceNew(s *suite) {
 	all, err := s.db.Reader(s.Context(), "").Workspaces()
-	s.ok(err)
-	s.equal([]string{store.DefaultWorkspace}, all)
+	s.checkNoError(err)
+	s.checkEqual([]string{store.DefaultWorkspace}, all)
 	head, err := s.read().Head()
-	s.ok(err)
-	s.equal(fermata.Chain{}, head)
-	s.ok(s.db.Ping(s.Context()))
-	s.ok(s.db.Notify(s.Context(), store.DefaultWorkspace))
+	s.checkNoError(err)
+	s.checkEqual(fermata.Chain{}, head)
+	s.checkNoError(s.db.Ping(s.Context()))
+	s.checkNoError(s.db.Notify(s.Context(), store.DefaultWorkspace))
 	_, err = s.db.Reader(s.Context(), "other").Policy()
-	s.code(err, fermata.CodeNotFound)
-	s.equal(store.DefaultWorkspace, s.read().Workspace())
+	s.checkCode(err, fermata.CodeNotFound)
+	s.checkEqual(store.DefaultWorkspace, s.read().Workspace())
 }
 
 func workspacePolicy(s *suite) {
 	got, err := s.read().Policy()
-	s.ok(err)
-	s.equal(fermata.DefaultPolicy(), got)
+	s.checkNoError(err)
+	s.checkEqual(fermata.DefaultPolicy(), got)
 	want := fermata.Policy{
 		MinTimeout: "1m", MaxTimeout: "2h", AllowShorter: true, AutoConfidence: ptr(0), AskConfidence: ptr(7),
 		DefaultTimeout: map[fermata.QuestionType]fermata.Timeout{fermata.Approval: fermata.Never},
 	}
 	s.write(func(tx *store.Tx) { tx.SetPolicy(want) })
 	got, err = s.read().Policy()
-	s.ok(err)
-	s.equal(want, got)
+	s.checkNoError(err)
+	s.checkEqual(want, got)
 }
 
 func workspaceCounts(s *suite) {
@@ -53,62 +53,62 @@ func workspaceCounts(s *suite) {
 	s.addQuestion(func(*fermata.Question) {})
 	s.addQuestion(setCancelled)
 	got, err := s.db.Reader(s.Context(), "").CountPending()
-	s.ok(err)
-	s.equal([]store.Count{{Kind: "blocking", N: 2, Oldest: noon.UnixMilli()}}, got)
+	s.checkNoError(err)
+	s.checkEqual([]store.Count{{Kind: "blocking", N: 2, Oldest: noon.UnixMilli()}}, got)
 	got, err = s.db.Reader(s.Context(), "").CountTasks()
-	s.ok(err)
+	s.checkNoError(err)
 	n := map[string]int64{}
 	for _, c := range got {
 		n[c.Kind] = c.N
 	}
-	s.equal(map[string]int64{"open": 2, "done": 1}, n)
+	s.checkEqual(map[string]int64{"open": 2, "done": 1}, n)
 }
 
 func workspaceClock(s *suite) {
 	before, err := s.db.Now(s.Context())
-	s.ok(err)
+	s.checkNoError(err)
 	var now time.Time
 	s.write(func(tx *store.Tx) { now = tx.Now() })
 	after, err := s.db.Now(s.Context())
-	s.ok(err)
+	s.checkNoError(err)
 	if now.Before(before) || after.Before(now) || !now.Equal(fermata.TruncateTime(now)) || now.Location() != time.UTC {
 		s.Errorf("the transaction is at %s, between %s and %s", now, before, after)
 	}
 }
 
 func workspaceProbe(s *suite) {
-	s.ok(s.db.Probe(s.Context()))
-	s.ok(s.db.Probe(s.Context()))
-	s.equal(int64(0), s.head())
+	s.checkNoError(s.db.Probe(s.Context()))
+	s.checkNoError(s.db.Probe(s.Context()))
+	s.checkEqual(int64(0), s.head())
 }
 
 // workspaceHeads checks that a database may have more events than its head file records, but never fewer.
 func workspaceHeads(s *suite) {
 	s.opts.HeadFile = filepath.Join(s.TempDir(), "heads")
 	db := s.config.Open(s.T, s.opts)
-	s.ok(db.Check(s.Context()))
+	s.checkNoError(db.Check(s.Context()))
 	one := func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor})
 		return nil
 	}
-	s.ok(db.Write(s.Context(), store.DefaultWorkspace, one))
-	s.ok(db.Close())
-	s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, one))
+	s.checkNoError(db.Write(s.Context(), store.DefaultWorkspace, one))
+	s.checkNoError(db.Close())
+	s.checkNoError(s.db.Write(s.Context(), store.DefaultWorkspace, one))
 
 	db = s.config.Open(s.T, s.opts)
-	s.ok(db.Check(s.Context()))
+	s.checkNoError(db.Check(s.Context()))
 	losses, err := db.Losses(s.Context())
-	s.ok(err)
-	s.equal(0, len(losses))
-	s.ok(db.Close())
+	s.checkNoError(err)
+	s.checkEqual(0, len(losses))
+	s.checkNoError(db.Close())
 
 	other := s.config.Options(s.T)
 	other.HeadFile = s.opts.HeadFile
-	s.code(s.config.Open(s.T, other).Check(s.Context()), fermata.CodeUnavailable)
+	s.checkCode(s.config.Open(s.T, other).Check(s.Context()), fermata.CodeUnavailable)
 }
 
 func (s *suite) head() int64 {
 	head, err := s.read().Head()
-	s.ok(err)
+	s.checkNoError(err)
 	return head.Seq
 }

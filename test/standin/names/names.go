@@ -14,12 +14,12 @@ import (
 
 // Main runs the tests of a package with every name unknown. Call it from TestMain.
 func Main(m *testing.M) {
-	Unknown()
+	BlockLookups()
 	os.Exit(m.Run())
 }
 
-// Unknown makes every name unknown to this process, except the names in the machine's hosts file.
-func Unknown() {
+// BlockLookups makes every name unknown to this process, except the names in the machine's hosts file.
+func BlockLookups() {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		go serve(server)

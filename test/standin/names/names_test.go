@@ -7,7 +7,7 @@ import (
 )
 
 func TestUnknown(t *testing.T) {
-	Unknown()
+	BlockLookups()
 	_, err := net.DefaultResolver.LookupHost(t.Context(), "example.com")
 	if unknown, ok := errors.AsType[*net.DNSError](err); !ok || !unknown.IsNotFound {
 		t.Errorf("got %v", err)

@@ -29,7 +29,7 @@ func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, limit int)
 	for range maxPages {
 		some, resp, err := c.api.Issues.ListByRepo(ctx, at.Owner, at.Repo, options)
 		if err != nil {
-			return nil, false, apiFailure("list the issues of "+at.repository(), err)
+			return nil, false, apiFailure("list the issues of "+at.Repository(), err)
 		}
 		for _, i := range some {
 			if i.IsPullRequest() {
@@ -65,12 +65,12 @@ func (c *Client) Search(ctx context.Context, at Place, s Search, limit int) (fou
 	if s.Pulls {
 		kind = "is:pull-request"
 	}
-	query := strings.Join([]string{"repo:" + at.repository(), kind, s.Query}, " ")
+	query := strings.Join([]string{"repo:" + at.Repository(), kind, s.Query}, " ")
 	options := &gh.SearchOptions{Sort: s.Sort, Order: s.Order, ListOptions: gh.ListOptions{Page: 1, PerPage: perPage}}
 	for options.Page != 0 && len(found) < limit {
 		some, resp, err := c.api.Search.Issues(ctx, query, options)
 		if err != nil {
-			return nil, 0, apiFailure("search in "+at.repository(), err)
+			return nil, 0, apiFailure("search in "+at.Repository(), err)
 		}
 		total = some.GetTotal()
 		for _, i := range some.Issues {
@@ -85,5 +85,5 @@ func (c *Client) Search(ctx context.Context, at Place, s Search, limit int) (fou
 
 // isIn reports whether an issue from a search is in the repository.
 func isIn(at Place, i *gh.Issue) bool {
-	return strings.HasSuffix(strings.ToLower(i.GetRepositoryURL()), "/repos/"+strings.ToLower(at.repository()))
+	return strings.HasSuffix(strings.ToLower(i.GetRepositoryURL()), "/repos/"+strings.ToLower(at.Repository()))
 }

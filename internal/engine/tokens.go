@@ -109,7 +109,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	generation := e.callers.currentGeneration()
 	token, err := e.db.Reader(ctx, "").TokenByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return fermata.Caller{}, badToken()
+		return fermata.Caller{}, badTokenError()
 	}
 	if err != nil {
 		return e.fallBackToCached(hash, err)
@@ -119,7 +119,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 		return fermata.Caller{}, err
 	}
 	if token.IsEnded(now) {
-		return fermata.Caller{}, badToken()
+		return fermata.Caller{}, badTokenError()
 	}
 	c, err := e.callerOf(ctx, token)
 	if err != nil {
@@ -149,7 +149,7 @@ func (e *Engine) fallBackToCached(hash string, err error) (fermata.Caller, error
 	return fermata.Caller{}, err
 }
 
-func badToken() error {
+func badTokenError() error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "the token is unknown, expired or revoked").
 		WithHint("ask an admin for a new one: fermata token create")
 }
@@ -166,7 +166,7 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 		return fermata.Caller{}, err
 	}
 	if m.DisabledAt != nil {
-		return fermata.Caller{}, badToken()
+		return fermata.Caller{}, badTokenError()
 	}
 	c := m.Caller()
 	c.WorkspaceID, c.TokenID, c.Scopes = t.WorkspaceID, t.ID, m.LimitScopes(t.Scopes)
@@ -205,7 +205,7 @@ func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.Ne
 }
 
 func authorizeNewToken(c fermata.Caller, n *fermata.NewToken) error {
-	if c.Has(fermata.ScopeAdmin) {
+	if c.HasScope(fermata.ScopeAdmin) {
 		return nil
 	}
 	if c.SessionID == "" || n.Kind == fermata.ActorAgent || n.Member != "" && n.Member != c.Name {
@@ -291,7 +291,7 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	if err != nil {
 		return nil, err
 	}
-	if !c.Has(fermata.ScopeAdmin) {
+	if !c.HasScope(fermata.ScopeAdmin) {
 		tokens = slices.DeleteFunc(tokens, func(t *fermata.Token) bool { return t.MemberID != c.MemberID })
 	}
 	members, err := r.Members()
@@ -319,7 +319,7 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 	}
 	return write(ctx, e, c, fermata.ToMakeTokens, func(tx *store.Tx) (*fermata.Token, error) {
 		t, err := tx.Token(id)
-		if err == nil && !c.Has(fermata.ScopeAdmin) && t.MemberID != c.MemberID {
+		if err == nil && !c.HasScope(fermata.ScopeAdmin) && t.MemberID != c.MemberID {
 			err = fermata.NotFound("token", id)
 		}
 		if err != nil || t.RevokedAt != nil {
@@ -359,31 +359,4 @@ func (e *Engine) CreateFirstToken(ctx context.Context) (string, error) {
 		return err
 	})
 	return secret, err
-}
-
-// Policy returns the workspace's policy, without the parts about projects that the caller may not see.
-func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
-	if err := c.CheckPermission(fermata.ToReadPolicy, fermata.UnloadedResource); err != nil {
-		return fermata.Policy{}, err
-	}
-	p, err := e.reader(ctx, c).Policy()
-	return p.ViewFor(c), err
-}
-
-// SetPolicy replaces the workspace's policy.
-func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Policy) (fermata.Policy, error) {
-	if err := c.CheckPermission(fermata.ToChangePolicy, fermata.InWorkspace); err != nil {
-		return p, err
-	}
-	if err := p.Check(); err != nil {
-		return p, err
-	}
-	p, err := write(ctx, e, c, fermata.ToChangePolicy, func(tx *store.Tx) (fermata.Policy, error) {
-		tx.SetPolicy(p)
-		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: encodeData(p)})
-		return p, nil
-	})
-	// Another call in the same transaction may have cached a policy that was rolled back.
-	e.policies.forget(c.WorkspaceID)
-	return p, err
 }

@@ -37,44 +37,44 @@ type ephemeralMessage struct {
 // quote other people.
 func newEphemeral(words string) ephemeralMessage {
 	words = cut(notice.Clean(words), maxSection)
-	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
+	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escapeMarkup(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
 // tell sends the words to the person, in the place of the click or in a direct message.
-func (v privateResponder) tell(ctx context.Context, c *Channel, words string) {
+func (r privateResponder) tell(ctx context.Context, c *Channel, words string) {
 	if strings.TrimSpace(words) == "" {
 		return
 	}
 	s := newEphemeral(words)
-	err := v.postResponse(ctx, c, s)
-	if err != nil && v.channel != "" {
+	err := r.postResponse(ctx, c, s)
+	if err != nil && r.channel != "" {
 		options := []api.MsgOption{api.MsgOptionText(s.Text, false), api.MsgOptionBlocks(s.Blocks...), api.MsgOptionDisableMarkdown()}
-		if v.thread != "" {
-			options = append(options, api.MsgOptionTS(v.thread))
+		if r.thread != "" {
+			options = append(options, api.MsgOptionTS(r.thread))
 		}
-		_, err = c.api.PostEphemeralContext(ctx, v.channel, v.user, options...)
+		_, err = c.api.PostEphemeralContext(ctx, r.channel, r.user, options...)
 	}
 	if err != nil {
 		var conversation string
-		if conversation, err = c.people.openDirect(ctx, c, v.user); err == nil {
+		if conversation, err = c.people.openDirect(ctx, c, r.user); err == nil {
 			_, _, err = c.api.PostMessageContext(ctx, conversation, message{Text: s.Text, Blocks: s.Blocks}.options()...)
 		}
 	}
 	if err != nil {
-		c.env.Log.WarnContext(ctx, "slack: a person could not be told what became of an answer", "user", v.user, "error", err)
+		c.env.Log.WarnContext(ctx, "slack: a person could not be told what became of an answer", "user", r.user, "error", err)
 	}
 }
 
 // postResponse posts to the address that Slack gave for responses.
-func (v privateResponder) postResponse(ctx context.Context, c *Channel, s ephemeralMessage) error {
-	if !c.mayRespond(v.respond) {
+func (r privateResponder) postResponse(ctx context.Context, c *Channel, s ephemeralMessage) error {
+	if !c.mayRespond(r.respond) {
 		return fmt.Errorf("there is no address to answer to")
 	}
 	body, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.respond, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.respond, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

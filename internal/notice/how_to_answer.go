@@ -66,7 +66,7 @@ func describeForm(it *fermata.Item) string {
 	case fermata.ResponseChoice:
 		return oneOf(Marks(it))
 	case fermata.ResponseMultiChoice:
-		return "one or more of " + span(Marks(it)) + ", with commas between them" + sampleOf(it)
+		return "one or more of " + listMarks(Marks(it)) + ", with commas between them" + sampleOf(it)
 	case fermata.ResponseBoolean:
 		return "`yes` or `no`"
 	case fermata.ResponseApproval:
@@ -131,12 +131,12 @@ func oneOf(marks []string) string {
 	case len(marks) == 1:
 		return "`" + marks[0] + "`"
 	case len(marks) > maxMarksNamed:
-		return "one of " + span(marks)
+		return "one of " + listMarks(marks)
 	}
 	return "`" + strings.Join(marks[:len(marks)-1], "`, `") + "` or `" + marks[len(marks)-1] + "`"
 }
 
-func span(marks []string) string {
+func listMarks(marks []string) string {
 	if len(marks) <= maxMarksNamed {
 		return "`" + strings.Join(marks, "`, `") + "`"
 	}

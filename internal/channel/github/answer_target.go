@@ -52,16 +52,16 @@ func unformat(line string) string {
 
 // findTarget finds the question that a comment answers: the one that it names, or the only open one that it can answer. It
 // returns false if the comment is not an answer.
-func (w *issueView) findTarget(body string, now time.Time) (answerTarget, bool) {
+func (v *issueView) findTarget(body string, now time.Time) (answerTarget, bool) {
 	text := firstWords(body)
 	rest, explicit := cutCommand(text)
-	if named, behind, ok := w.findNamed(rest); ok {
+	if named, behind, ok := v.findNamed(rest); ok {
 		return newTarget(named, behind), true
 	}
-	open := w.openQuestions()
+	open := v.openQuestions()
 	line, _, _ := strings.Cut(text, "\n")
 	if !explicit && !slices.ContainsFunc(open, func(o ownComment) bool { return o.mark.beginsAnswer(line) }) {
-		late, ok := w.lastClosed(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateWindow && o.mark.beginsAnswer(line) })
+		late, ok := v.lastClosed(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateWindow && o.mark.beginsAnswer(line) })
 		if len(open) > 0 || !ok {
 			return answerTarget{}, false
 		}
@@ -69,18 +69,18 @@ func (w *issueView) findTarget(body string, now time.Time) (answerTarget, bool) 
 	}
 	switch {
 	case len(open) == 1:
-		return w.targetUnnamed(open[0], rest), true
+		return v.targetUnnamed(open[0], rest), true
 	case len(open) > 1:
 		takes := questionsFor(open, rest, explicit)
 		if len(takes) == 1 {
-			return w.targetUnnamed(takes[0], rest), true
+			return v.targetUnnamed(takes[0], rest), true
 		}
 		if len(takes) == 0 {
 			takes = open
 		}
 		return answerTarget{problem: askWhichQuestion(takes)}, true
 	}
-	if late, ok := w.lastClosed(func(ownComment) bool { return true }); ok {
+	if late, ok := v.lastClosed(func(ownComment) bool { return true }); ok {
 		return newTarget(late, rest), true
 	}
 	return answerTarget{problem: "no question is open here."}, true
@@ -108,18 +108,18 @@ const (
 
 // targetUnnamed returns the target for a question that the comment does not name. The target has a problem if another
 // question closed shortly before the comment, because the author may mean that one.
-func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
-	closedBefore := slices.ContainsFunc(w.comments, func(other ownComment) bool {
+func (v *issueView) targetUnnamed(o ownComment, text string) answerTarget {
+	closedBefore := slices.ContainsFunc(v.comments, func(other ownComment) bool {
 		m, window := other.mark, decidedWindow
 		if m.undecided {
 			window = undecidedWindow
 		}
-		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && w.asOf.Sub(other.UpdatedAt) < window
+		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && v.asOf.Sub(other.UpdatedAt) < window
 	})
 	if !closedBefore {
 		return newTarget(o, text)
 	}
-	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
+	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", endingOf(o.mark.question))}
 }
 
 // newTarget returns the target for a question. It has a problem if the question takes no comment.
@@ -147,7 +147,7 @@ func cutCommand(text string) (string, bool) {
 }
 
 // findNamed finds the question whose id, or the ending of its id, is the first word.
-func (w *issueView) findNamed(text string) (ownComment, string, bool) {
+func (v *issueView) findNamed(text string) (ownComment, string, bool) {
 	end := strings.IndexAny(text, " \t\n")
 	word := text
 	if end >= 0 {
@@ -158,7 +158,7 @@ func (w *issueView) findNamed(text string) (ownComment, string, bool) {
 		return ownComment{}, "", false
 	}
 	var found []ownComment
-	for _, one := range slices.Backward(w.comments) {
+	for _, one := range slices.Backward(v.comments) {
 		same := func(o ownComment) bool { return o.mark.question == one.mark.question }
 		if strings.HasSuffix(one.mark.question, id) && !slices.ContainsFunc(found, same) {
 			found = append(found, one)
@@ -171,8 +171,8 @@ func (w *issueView) findNamed(text string) (ownComment, string, bool) {
 }
 
 // lastClosed finds the question that closed last among those that fit.
-func (w *issueView) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
-	for _, one := range slices.Backward(w.comments) {
+func (v *issueView) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
+	for _, one := range slices.Backward(v.comments) {
 		if one.mark.question != "" && one.mark.state == stateClosed && fits(one) {
 			return one, true
 		}
@@ -183,13 +183,13 @@ func (w *issueView) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
 // askWhichQuestion asks the person to name one of several questions.
 func askWhichQuestion(open []ownComment) string {
 	var b strings.Builder
-	example := ending(open[0].mark.question)
+	example := endingOf(open[0].mark.question)
 	fmt.Fprintf(&b, "%d questions are open here. Please name the one that you mean, as in `/answer %s A`:\n", len(open), example)
 	for _, o := range open {
-		fmt.Fprintf(&b, "\n- `%s` – [the question](%s)", ending(o.mark.question), o.HTMLURL)
+		fmt.Fprintf(&b, "\n- `%s` – [the question](%s)", endingOf(o.mark.question), o.HTMLURL)
 	}
 	return b.String()
 }
 
-// ending returns the part of an id by which people name a question.
-func ending(id string) string { return id[max(0, len(id)-shortestEnding):] }
+// endingOf returns the part of an id by which people name a question.
+func endingOf(id string) string { return id[max(0, len(id)-shortestEnding):] }

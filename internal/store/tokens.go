@@ -18,10 +18,10 @@ func scanToken(rs rows) (*fermata.Token, error) {
 	}
 	t.Kind, t.CreatedAt = fermata.ActorKind(kind), instantOf(createdAt)
 	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optionalInstant(expiresAt), optionalInstant(lastUsedAt), optionalInstant(revokedAt)
-	if err := parse("projects", projects, &t.Projects); err != nil {
+	if err := parseColumn("projects", projects, &t.Projects); err != nil {
 		return nil, err
 	}
-	return t, parse("scopes", scopes, &t.Scopes)
+	return t, parseColumn("scopes", scopes, &t.Scopes)
 }
 
 // TokenByHash returns the token with the hash, from any workspace. The token
