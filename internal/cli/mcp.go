@@ -24,7 +24,7 @@ Examples:
 }
 
 func (c *mcpCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
-	if err := checkAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
+	if err := session.CheckAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
 		return err
 	}
 	if hooks.MCP == nil {
