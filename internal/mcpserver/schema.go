@@ -1,5 +1,11 @@
 package mcpserver
 
+import (
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
 // schema is a JSON Schema. The schemas are written by hand, so that every
 // client accepts them. They have no lists of types and no references, and every
 // array has the schema of its items.
@@ -67,11 +73,11 @@ var assignees = listOf("Who may answer: handle, group:NAME or role:NAME. Anybody
 // askFields are the fields of a question.
 var askFields = schema{
 	"question": text("The one thing you ask, in one sentence. For several use questions."),
-	"options":  listOf("The choices; leave it out for a free answer.", option),
-	"questions": listOf("Up to four questions that are answered together.", object(schema{
+	"options":  listOf(fmt.Sprintf("The choices, at most %d; better no more than four. Leave it out for a free answer.", fermata.MaxOptions), option),
+	"questions": listOf(fmt.Sprintf("Questions that are answered together, at most %d; better no more than four.", fermata.MaxItems), object(schema{
 		"question":    text("The question, in one sentence."),
-		"header":      text("A label of at most 12 characters."),
-		"options":     listOf("The choices. The person can write something else, unless other is false.", option),
+		"header":      text(fmt.Sprintf("A label of one or two words, at most %d characters.", fermata.MaxHeader)),
+		"options":     listOf("The choices, as in options. The person can write something else, unless other is false.", option),
 		"other":       flag("The person may answer in their own words. True when left out."),
 		"multiSelect": flag("Several options may be chosen."),
 	}, "question")),
@@ -81,7 +87,7 @@ var askFields = schema{
 	"default": text("What is taken when nobody answers in time: the value of an option, or the answer as text."),
 	"type": oneOf("blocking, the default, when you must stop; non_blocking, with a default, when you can go on; error_recovery after an error.",
 		"blocking", "non_blocking", "error_recovery"),
-	"title": text("Headline of at most 120 characters; the question when left out."),
+	"title": text(fmt.Sprintf("Headline of at most %d characters; the question when left out.", fermata.MaxTitle)),
 	"body":  text("What the person needs to know, in Markdown. Short."),
 	"context": object(schema{
 		"text":    text("What the person needs to know, in plain words. A text in place of this object is this."),
@@ -120,7 +126,7 @@ var approvalFields = schema{
 	"tool":      text("The tool that you want to call."),
 	"arguments": schema{"type": "object", "description": "Its arguments, exactly as you will send them.", "additionalProperties": true},
 	"command":   text("Instead of a tool: the command, exactly as it will run."),
-	"title":     text("Headline of at most 120 characters."),
+	"title":     text(fmt.Sprintf("Headline of at most %d characters.", fermata.MaxTitle)),
 	"reason":    text("Why, and what follows, in Markdown. Short."),
 	"preview":   preview,
 	"risk":      risk,
