@@ -200,11 +200,15 @@ func (a Ask) setAction(ps *problems, q *Question) {
 // firstLine returns the first line of a text, cut to n characters.
 func firstLine(s string, n int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	runes := []rune(strings.TrimSpace(line))
-	if len(runes) > n {
+	return Truncate(strings.TrimSpace(line), n)
+}
+
+// Truncate returns the text cut to at most n characters. The last one of a text that was cut is "…".
+func Truncate(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
 		return string(runes[:n-1]) + "…"
 	}
-	return string(runes)
+	return text
 }
 
 // IsAsStrictAs reports whether q asks the same people about the same action, at least as strictly as next does. If so,

@@ -46,6 +46,8 @@ const (
 	maxPreview    = 200_000
 	// MaxPrompt is the maximum length of an item's prompt, in characters.
 	MaxPrompt = 4000
+	// MaxHeader is the maximum length of an item's header, in characters.
+	MaxHeader = 80
 	// MaxAnswerText is the maximum length of a text answer in characters, if
 	// the item sets no limit of its own.
 	MaxAnswerText = 20_000
@@ -125,7 +127,7 @@ func (it *Item) Option(value string) (Option, bool) {
 // begin with prefix.
 func (it *Item) check(ps *problems, prefix string, form askForm) {
 	ps.checkText(prefix+form.prompt, it.Prompt, 1, MaxPrompt)
-	ps.checkText(prefix+"header", it.Header, 0, 80)
+	ps.checkText(prefix+"header", it.Header, 0, MaxHeader)
 	ps.checkName(prefix+"key", it.Key)
 	if !slices.Contains(ResponseTypes, it.ResponseType) {
 		ps.add(prefix+"response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)

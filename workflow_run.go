@@ -150,3 +150,18 @@ func (s *WorkflowStep) Key() string {
 func (s *WorkflowStep) End(state StepState, now time.Time) {
 	s.State, s.EndedAt, s.Until = state, &now, nil
 }
+
+// TestReport is the result of a workflow test: a simulation of one run.
+type TestReport struct {
+	Workflow string `json:"workflow"`
+	// Passed reports whether every expectation was met.
+	Passed   bool                `json:"passed"`
+	Problems []DefinitionProblem `json:"problems,omitempty"`
+	Run      *WorkflowRun        `json:"run,omitempty"`
+	// Failures are the expectations that were not met.
+	Failures []string `json:"failures,omitempty"`
+	// End is the simulated time at which the run ended.
+	End time.Time `json:"end,omitzero"`
+	// Script holds the outputs of tools and the answers of people that the simulation made up, if no script was given.
+	Script string `json:"script,omitempty"`
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/app"
 	cliworkflow "github.com/fermata-hq/fermata/internal/cli/workflow"
@@ -17,9 +18,8 @@ func checkWorkflow(source []byte) client.WorkflowCheck {
 }
 
 // simulateWorkflow runs a definition with scripted answers.
-func simulateWorkflow(ctx context.Context, t cliworkflow.SimulationInput) (*cliworkflow.SimulationReport, error) {
-	report, err := workflow.Simulate(ctx, t.Source, t.Answers, app.WorkflowTools())
-	return (*cliworkflow.SimulationReport)(report), err
+func simulateWorkflow(ctx context.Context, t cliworkflow.SimulationInput) (*fermata.TestReport, error) {
+	return workflow.Simulate(ctx, t.Source, t.Answers, app.WorkflowTools())
 }
 
 // workflowSchema returns the JSON Schema that editors use to check definitions.

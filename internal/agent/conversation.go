@@ -87,7 +87,7 @@ func (c *conversation) runTurns(ctx context.Context) (fermata.Finish, error) {
 				c.logf("another process has the session %s: waiting for it.", c.session)
 			}
 			if time.Since(busySince) > maxInUseWait {
-				return failure("Another process has the session %s of the agent.\n%s", c.session, t.failureReason()), nil
+				return Failure("Another process has the session %s of the agent.\n%s", c.session, t.failureReason()), nil
 			}
 			sleep(ctx, inUseRetryDelay)
 		case next.prompt == "":
@@ -230,7 +230,7 @@ func (c *conversation) newTurn(s turnInput) (*turn, error) {
 		err = t.removeHookFiles()
 	}
 	if err == nil && s.refusalReason != "" {
-		err = os.WriteFile(filepath.Join(c.folder, RefusalReasonFile), []byte(plainText(s.refusalReason)), 0o600)
+		err = os.WriteFile(filepath.Join(c.folder, RefusalReasonFile), []byte(PlainText(s.refusalReason)), 0o600)
 	}
 	if err == nil && s.prompt != "" {
 		t.stdin, err = c.writePrompt(s.prompt)
@@ -248,7 +248,7 @@ func (c *conversation) newTurn(s turnInput) (*turn, error) {
 func (c *conversation) writePrompt(prompt string) (*os.File, error) {
 	c.turns++
 	name := filepath.Join(c.folder, fmt.Sprintf("prompt-%d.md", c.turns))
-	if err := os.WriteFile(name, []byte(plainText(prompt)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(PlainText(prompt)), 0o600); err != nil {
 		return nil, err
 	}
 	return os.Open(name)
@@ -256,14 +256,14 @@ func (c *conversation) writePrompt(prompt string) (*os.File, error) {
 
 // finish returns the result of a run that went well.
 func (c *conversation) finish(result fermata.Result, said string) fermata.Finish {
-	return fermata.Finish{Result: result, Summary: Clip(strings.TrimSpace(plainText(said)), maxSummary), Details: FullTextDetails(said), Session: c.currentSession()}
+	return fermata.Finish{Result: result, Summary: fermata.Truncate(strings.TrimSpace(PlainText(said)), maxSummary), Details: FullTextDetails(said), Session: c.currentSession()}
 }
 
 // turnFailure returns the result of a run in which the program failed.
 func (c *conversation) turnFailure(t *turn) fermata.Finish {
-	fin := failure("The agent ended with %s.\n%s", t.state, t.failureReason())
+	fin := Failure("The agent ended with %s.\n%s", t.state, t.failureReason())
 	if t.state.Success() {
-		fin = failure("The agent failed.\n%s", t.failureReason())
+		fin = Failure("The agent failed.\n%s", t.failureReason())
 	}
 	fin.Session = c.currentSession()
 	return fin

@@ -65,15 +65,15 @@ func (t *turn) countHookNotes(key string) (passed, refused int) {
 	}
 	for _, e := range entries {
 		switch {
-		case isNote(e.Name(), PassedCall, CallFilePrefix(true, key), key):
+		case isCallNote(e.Name(), PassedCall, CallFilePrefix(true, key), key):
 			passed++
-		case isNote(e.Name(), RefusedCall, CallFilePrefix(false, key), key):
+		case isCallNote(e.Name(), RefusedCall, CallFilePrefix(false, key), key):
 			refused++
 		}
 	}
 	return passed, refused
 }
 
-func isNote(name, kind, one, key string) bool {
+func isCallNote(name, kind, one, key string) bool {
 	return strings.HasPrefix(name, one) || key == "" && strings.HasPrefix(name, kind)
 }

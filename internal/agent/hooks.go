@@ -44,11 +44,11 @@ const (
 // so the hook sets itself a shorter limit.
 const HookSeconds = 60
 
-// Hook returns the command line of the hook that the program calls for every tool call. The tools in unasked need no
+// HookCommand returns the command line of the hook that the program calls for every tool call. The tools in unasked need no
 // question, unless a rule of a gate names them or they write outside the agent's folder. Whatever happens to the hook,
 // even if fermata is gone, only the exit code 0 lets the tool run. The command line holds everything that the hook
 // needs, so project settings that change the environment have no effect.
-func (t *Turn) Hook(program string, unasked ...string) string {
+func (t *Turn) HookCommand(program string, unasked ...string) string {
 	words := []string{"--run-folder", t.Folder, "--task", t.Getenv("FERMATA_TASK"), "--run", t.Getenv("FERMATA_RUN")}
 	if t.Dir != "" {
 		words = append(words, "--dir", t.Dir)
@@ -57,23 +57,23 @@ func (t *Turn) Hook(program string, unasked ...string) string {
 		words = append(words, "--server", t.URL, "--token-file", filepath.Join(t.Folder, TokenFile))
 		words = append(words, ProxyFlag(t.URL)...)
 	}
-	return t.hook(program, words, unasked)
+	return t.hookCommand(program, words, unasked)
 }
 
-// SharedHook returns a hook like [Turn.Hook] for a program whose runs share their settings. The hook reads what it
+// SharedHookCommand returns a hook like [Turn.HookCommand] for a program whose runs share their settings. The hook reads what it
 // needs from the environment.
-func (t *Turn) SharedHook(program string, unasked ...string) string {
-	return t.hook(program, nil, unasked)
+func (t *Turn) SharedHookCommand(program string, unasked ...string) string {
+	return t.hookCommand(program, nil, unasked)
 }
 
-func (t *Turn) hook(program string, words, unasked []string) string {
-	line := quote(t.Fermata) + " hook " + program + " --worker"
+func (t *Turn) hookCommand(program string, words, unasked []string) string {
+	line := quoteShell(t.Fermata) + " hook " + program + " --worker"
 	if len(unasked) > 0 {
 		words = append(words, "--unasked", strings.Join(unasked, ","))
 	}
 	for i, word := range words {
 		if i%2 == 1 {
-			word = quote(word)
+			word = quoteShell(word)
 		}
 		line += " " + word
 	}
@@ -94,8 +94,8 @@ func ProxyFlag(server string) []string {
 	return []string{"--proxy", proxy.String()}
 }
 
-// quote returns the text as one word for a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quoteShell returns the text as one word for a shell.
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // ServerEnv names the variables of a run's environment that Fermata's MCP server needs.
 var ServerEnv = []string{"FERMATA_URL", "FERMATA_TOKEN", "FERMATA_TASK", "FERMATA_RUN"}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // maxLine is the maximum length of a line, in bytes. Tools report whole files.
@@ -52,7 +54,7 @@ const (
 
 // AppendTail appends a line to the last lines of a stream. It cuts a long line, and drops the first of too many lines.
 func AppendTail(last []string, line string) []string {
-	last = append(last, Clip(line, maxTailLine))
+	last = append(last, fermata.Truncate(line, maxTailLine))
 	return last[max(0, len(last)-tailLines):]
 }
 
@@ -66,7 +68,7 @@ type tail struct {
 func newTail(to io.Writer) *tail {
 	t := &tail{to: to}
 	t.each = func(line []byte) {
-		if text := strings.TrimSpace(plainText(string(line))); text != "" {
+		if text := strings.TrimSpace(PlainText(string(line))); text != "" {
 			t.kept = AppendTail(t.kept, text)
 		}
 	}
@@ -84,8 +86,8 @@ func (t *tail) lastLines() string {
 	return strings.Join(t.kept, "\n")
 }
 
-// plainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
-func plainText(s string) string {
+// PlainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
+func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	return escape.ReplaceAllString(s, "")
 }
@@ -93,15 +95,7 @@ func plainText(s string) string {
 // escape matches the escape character and the control sequence that it begins (ECMA-48, section 5.4).
 var escape = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]?)?`)
 
-// Clip cuts text to n characters.
-func Clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
-}
-
 // OneLine returns text on one line, cut to 300 characters for a log.
 func OneLine(format string, args ...any) string {
-	return Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
+	return fermata.Truncate(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
 }

@@ -35,11 +35,8 @@ func MarkTold(handle RunHandle, rc *fermata.ResumeContext) {
 // Environ returns the environment of a run.
 func Environ(o Options, claim *fermata.Claim) []string { return (&Runner{opts: o}).env(claim) }
 
-// Failure returns the result of a run that failed, with the reason as its summary.
-func Failure(format string, args ...any) fermata.Finish { return failure(format, args...) }
-
 // Summary returns text in the form that the server accepts as a summary.
-func Summary(s string) string { return Clip(plainText(s), maxSummary) }
+func Summary(s string) string { return fermata.Truncate(PlainText(s), maxSummary) }
 
 // maxFullText limits how much of the agent's last message is kept besides a summary, in characters.
 const maxFullText = 128 << 10
@@ -47,7 +44,7 @@ const maxFullText = 128 << 10
 // FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow
 // may look for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
 func FullTextDetails(said string) json.RawMessage {
-	said = strings.TrimSpace(plainText(said))
+	said = strings.TrimSpace(PlainText(said))
 	over := utf8.RuneCountInString(said)
 	if over <= maxSummary {
 		return nil
@@ -61,9 +58,6 @@ func FullTextDetails(said string) json.RawMessage {
 	}
 	return raw
 }
-
-// PlainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
-func PlainText(s string) string { return plainText(s) }
 
 // Tail passes a stream on and keeps its last lines.
 type Tail struct{ *tail }

@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // maxFailureText is the length of the longest reason of a failed program, in characters.
@@ -15,7 +17,7 @@ func ProgramFailureText(end string, lastOutput, lastErrors []string) string {
 	if len(last) == 0 {
 		last = lastOutput
 	}
-	return Clip(strings.TrimSpace(fmt.Sprintf("The program ended with %s.\n%s", end, strings.Join(last, "\n"))), maxFailureText)
+	return fermata.Truncate(strings.TrimSpace(fmt.Sprintf("The program ended with %s.\n%s", end, strings.Join(last, "\n"))), maxFailureText)
 }
 
 // LastLines returns the last lines of an output that are not blank, as [ProgramFailureText] takes them.

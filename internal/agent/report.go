@@ -49,7 +49,7 @@ func ReadReport(data []byte) (fermata.Finish, error) {
 		return fermata.Finish{}, err
 	}
 	fin := fermata.Finish{
-		Result: r.Result, Summary: Clip(r.Summary, maxSummary), Details: r.Details, Question: r.Question,
+		Result: r.Result, Summary: fermata.Truncate(r.Summary, maxSummary), Details: r.Details, Question: r.Question,
 		BlockedBy: r.BlockedBy, Session: r.Session, Checkpoint: r.Checkpoint,
 	}
 	if err := fin.Check(); err != nil {
@@ -81,7 +81,7 @@ func ApplyReport(fin fermata.Finish, t *fermata.Task, said string) fermata.Finis
 	}
 	report, err := ReadReport([]byte(block))
 	if err != nil {
-		fin.Result, fin.Summary = fermata.ResultFailed, failure("The agent's result is not valid: %s", err).Summary
+		fin.Result, fin.Summary = fermata.ResultFailed, Failure("The agent's result is not valid: %s", err).Summary
 		return fin
 	}
 	fin.Result, fin.Question, fin.Checkpoint = report.Result, report.Question, report.Checkpoint
@@ -159,7 +159,7 @@ func readReport(data []byte) (*report, error) {
 func checkNames(fields map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(reportNames, name) {
-			return fmt.Errorf("unknown field %q; a result has the fields %s", Clip(name, 100), strings.Join(reportNames, ", "))
+			return fmt.Errorf("unknown field %q; a result has the fields %s", fermata.Truncate(name, 100), strings.Join(reportNames, ", "))
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func describeValue(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "missing"
 	}
-	return Clip(string(raw), 100)
+	return fermata.Truncate(string(raw), 100)
 }
 
 // takeContext converts a question that is a text to a [fermata.Ask], and returns the text of questionContext.

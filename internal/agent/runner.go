@@ -187,8 +187,9 @@ func (r *Runner) env(claim *fermata.Claim) []string {
 	return env
 }
 
-func failure(format string, args ...any) fermata.Finish {
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: Clip(strings.TrimSpace(plainText(fmt.Sprintf(format, args...))), maxSummary)}
+// Failure returns the result of a run that failed, with the reason as its summary.
+func Failure(format string, args ...any) fermata.Finish {
+	return fermata.Finish{Result: fermata.ResultFailed, Summary: fermata.Truncate(strings.TrimSpace(PlainText(fmt.Sprintf(format, args...))), maxSummary)}
 }
 
 // maxSummary is the longest summary that the server accepts, in characters.

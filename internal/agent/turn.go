@@ -93,11 +93,11 @@ func (t *turn) recordEvent(e *Event) {
 	}
 	t.lastMessage = cmp.Or(e.Said, t.lastMessage)
 	if e.Note != "" {
-		fmt.Fprintf(t.handle.Log(), "%s\n", plainText(e.Note))
+		fmt.Fprintf(t.handle.Log(), "%s\n", PlainText(e.Note))
 	}
 	if e.Trouble != "" {
 		t.trouble = e.Trouble
-		fmt.Fprintf(t.handle.Log(), "! %s\n", plainText(e.Trouble))
+		fmt.Fprintf(t.handle.Log(), "! %s\n", PlainText(e.Trouble))
 	}
 	if e.Ended {
 		t.ended, t.fatal, t.paused, t.deferredCall = true, e.Fatal, e.Paused, e.Deferred
@@ -105,7 +105,7 @@ func (t *turn) recordEvent(e *Event) {
 	t.fatal, t.paused = t.fatal || e.Fatal, t.paused || e.Paused
 	if e.Progress != nil {
 		p := *e.Progress
-		p.Message = Clip(plainText(p.Message), maxProgress)
+		p.Message = fermata.Truncate(PlainText(p.Message), maxProgress)
 		t.handle.Progress(p)
 	}
 	t.mu.Lock()

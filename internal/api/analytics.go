@@ -93,7 +93,7 @@ func addReport[P interface {
 			"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString}},
 		},
 	}}
-	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*bytesReply, error) {
+	addOperation(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*bytesReply, error) {
 		q, err := P(in).query()
 		if err != nil {
 			return nil, err

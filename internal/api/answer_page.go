@@ -26,10 +26,10 @@ var (
 	answerCSS string
 
 	answerTemplate = template.Must(template.New("answer").Parse(answerHTML))
-	answerCSP      = "default-src 'none'; style-src 'sha256-" + hashOfStyle() + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	answerCSP      = "default-src 'none'; style-src 'sha256-" + styleHash() + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-func hashOfStyle() string {
+func styleHash() string {
 	sum := sha256.Sum256([]byte(answerCSS))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
@@ -92,7 +92,7 @@ func (s *Server) openLink(r *http.Request) (*engine.Visit, *answerPage) {
 	v, err := s.Engine.OpenAnswerLink(r.Context(), r.PathValue("token"))
 	if err == nil {
 		c := v.Member.LinkCaller(v.Link.Workspace, v.Question)
-		err = s.limits.perToken(&c)
+		err = s.limits.limitToken(&c)
 	}
 	switch fermata.CodeOf(err) {
 	case "":

@@ -31,7 +31,7 @@ type answerResult struct {
 }
 
 func (s *Server) registerAnswers() {
-	add(s, operation("POST /answers", "answer-many", "Answer many questions; each part succeeds or fails alone"), s.answers)
+	addOperation(s, operation("POST /answers", "answer-many", "Answer many questions; each part succeeds or fails alone"), s.answers)
 }
 
 // answers answers the questions one after the other. A part that fails does not
@@ -56,7 +56,7 @@ func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[an
 }
 
 func (s *Server) answerPart(ctx context.Context, c fermata.Caller, part answerPart) (*fermata.Question, error) {
-	if err := s.limits.perQuestion(c, part.QuestionID); err != nil {
+	if err := s.limits.limitQuestion(c, part.QuestionID); err != nil {
 		return nil, err
 	}
 	return s.answerSigned(ctx, c, part.QuestionID, part.Answer)

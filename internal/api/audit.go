@@ -48,14 +48,14 @@ type auditInput struct {
 type streamed struct{ Body func(huma.Context) }
 
 func (s *Server) registerAudit() {
-	add(s, operation("GET /audit", "list-audit", "Search what happened, the newest first"), s.audit)
+	addOperation(s, operation("GET /audit", "list-audit", "Search what happened, the newest first"), s.audit)
 	op := operation("GET /audit/export", "export-audit", "Export what happened as JSON lines, in the order of the chain")
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[fermata.Event](), true, "Event")
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "One event a line. A transfer that ends early was cut off: the connection breaks.",
 		Content:     map[string]*huma.MediaType{"application/jsonl": {Schema: schema}},
 	}}
-	add(s, op, s.exportAudit)
+	addOperation(s, op, s.exportAudit)
 }
 
 func (s *Server) audit(ctx context.Context, c fermata.Caller, in *auditInput) (*reply[fermata.AuditPage], error) {

@@ -39,7 +39,7 @@ func addDelivery[I, O any](s *Server, method, id, summary string, h func(context
 	if id == "add-channel" || id == "add-device" {
 		op = withStatusCreated(op)
 	}
-	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
+	addOperation(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
 		if s.Delivery == nil {
 			return nil, fermata.Errorf(fermata.CodeNotFound, "this server delivers nothing")
 		}
@@ -88,16 +88,16 @@ func (s *Server) registerChannels() {
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.Routes]) (*reply[fermata.Routes], error) {
 			return replyOf(d.SetRoutes(ctx, c, in.Body))
 		})
-	s.mux.HandleFunc(inboundPath+"{channel}/{rest...}", s.inbound)
+	s.mux.HandleFunc(inboundPath+"{channel}/{rest...}", s.handleInbound)
 }
 
 // inboundPath is the path below which remote systems send requests to channels.
 // It needs no token: each channel authenticates its own system.
 const inboundPath = "/v1/inbound/"
 
-// inbound passes a request of a remote system to its channel. The channel sees
+// handleInbound passes a request of a remote system to its channel. The channel sees
 // the path after its name.
-func (s *Server) inbound(w http.ResponseWriter, r *http.Request) {
+func (s *Server) handleInbound(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("channel")
 	if s.Delivery == nil {
 		s.writeProblem(w, r, fermata.NotFound("channel", name))

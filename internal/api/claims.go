@@ -24,13 +24,13 @@ type claimInput struct {
 }
 
 func (s *Server) registerClaims() {
-	add(s, operation("POST /claims", "claim", "Claim a task, or wait for one"), s.claim)
-	add(s, operation("POST /attention", "attention", "Wait until one of a worker's runs has news"), s.attention)
-	add(s, operation("GET /workers", "list-workers", "List the workers of the last week, and what each takes"),
+	addOperation(s, operation("POST /claims", "claim", "Claim a task, or wait for one"), s.claim)
+	addOperation(s, operation("POST /attention", "attention", "Wait until one of a worker's runs has news"), s.attention)
+	addOperation(s, operation("GET /workers", "list-workers", "List the workers of the last week, and what each takes"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.Worker]], error) {
 			return listOf(s.Engine.Workers(ctx, c))
 		})
-	add(s, operation("POST /workers/leave", "leave-worker", "Say that a worker asks for no task any more, with the request that it claimed with"), s.leave)
+	addOperation(s, operation("POST /workers/leave", "leave-worker", "Say that a worker asks for no task any more, with the request that it claimed with"), s.stopClaiming)
 	claims := s.api.OpenAPI().Paths["/v1/claims"].Post
 	claims.Responses["204"] = &huma.Response{Description: "No task became claimable in time"}
 }
@@ -46,9 +46,9 @@ func (s *Server) attention(ctx context.Context, c fermata.Caller, in *bodyInput[
 	return replyOf(found, err)
 }
 
-// leave serves POST /v1/workers/leave.
-func (s *Server) leave(ctx context.Context, c fermata.Caller, in *claimInput) (*empty, error) {
-	agents, err := s.agentsOf(ctx, c, in.AgentToken)
+// stopClaiming serves POST /v1/workers/leave.
+func (s *Server) stopClaiming(ctx context.Context, c fermata.Caller, in *claimInput) (*empty, error) {
+	agents, err := s.agentCaller(ctx, c, in.AgentToken)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *Server) leave(ctx context.Context, c fermata.Caller, in *claimInput) (*
 }
 
 func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*claimReply, error) {
-	agents, err := s.agentsOf(ctx, c, in.AgentToken)
+	agents, err := s.agentCaller(ctx, c, in.AgentToken)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*
 	return &claimReply{Status: http.StatusOK, Body: claim}, nil
 }
 
-// agentsOf returns the caller whose token the worker gives its agents. Without a token it returns the zero caller.
-func (s *Server) agentsOf(ctx context.Context, worker fermata.Caller, secret string) (agents fermata.Caller, err error) {
+// agentCaller returns the caller whose token the worker gives its agents. Without a token it returns the zero caller.
+func (s *Server) agentCaller(ctx context.Context, worker fermata.Caller, secret string) (agents fermata.Caller, err error) {
 	if secret == "" {
 		return agents, nil
 	}

@@ -15,15 +15,15 @@ type preparedDecision struct {
 }
 
 func (s *Server) registerDecisions() {
-	add(s, operation("POST /questions/{id}/decision", "prepare-decision", "Prepare an answer that a passkey signs; this changes nothing"), s.prepareDecision)
-	add(s, operation("GET /questions/{id}/receipt", "get-receipt", "Read the signed receipt of a closed question"),
+	addOperation(s, operation("POST /questions/{id}/decision", "prepare-decision", "Prepare an answer that a passkey signs; this changes nothing"), s.prepareDecision)
+	addOperation(s, operation("GET /questions/{id}/receipt", "get-receipt", "Read the signed receipt of a closed question"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[fermata.SignedReceipt], error) {
 			return replyOf(s.Engine.Receipt(ctx, c, in.ID))
 		})
 }
 
 func (s *Server) prepareDecision(ctx context.Context, c fermata.Caller, in *idBody[fermata.Answer]) (*reply[preparedDecision], error) {
-	if err := s.limits.perQuestion(c, in.ID); err != nil {
+	if err := s.limits.limitQuestion(c, in.ID); err != nil {
 		return nil, err
 	}
 	d, err := s.Engine.PrepareDecision(ctx, c, in.ID, in.Body)

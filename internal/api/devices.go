@@ -15,15 +15,15 @@ type endedSessions struct {
 // or session is removed by its own id.
 func (s *Server) registerDevices() {
 	e := s.Engine
-	add(s, operation("GET /members/{id}/passkeys", "list-member-passkeys", "List a person's passkeys: your own, or as an admin anybody's"),
+	addOperation(s, operation("GET /members/{id}/passkeys", "list-member-passkeys", "List a person's passkeys: your own, or as an admin anybody's"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*reply[page[*fermata.Passkey]], error) {
 			return listOf(e.PasskeysOf(ctx, c, in.ID))
 		})
-	add(s, operation("GET /members/{id}/sessions", "list-member-sessions", "List where a person is signed in: you, or as an admin anybody"),
+	addOperation(s, operation("GET /members/{id}/sessions", "list-member-sessions", "List where a person is signed in: you, or as an admin anybody"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*reply[page[*fermata.BrowserSession]], error) {
 			return listOf(e.SessionsOf(ctx, c, in.ID))
 		})
-	add(s, operation("DELETE /members/{id}/sessions", "end-member-sessions", "Sign a person out of every browser"),
+	addOperation(s, operation("DELETE /members/{id}/sessions", "end-member-sessions", "Sign a person out of every browser"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*reply[endedSessions], error) {
 			n, err := e.EndSessionsOf(ctx, c, in.ID)
 			return replyOf(endedSessions{n}, err)

@@ -29,7 +29,7 @@ type taskEventsInput struct {
 }
 
 func (s *Server) registerEvents() {
-	add(s, operation("GET /tasks/{id}/events", "list-task-events", "List what happened to a task"),
+	addOperation(s, operation("GET /tasks/{id}/events", "list-task-events", "List what happened to a task"),
 		func(ctx context.Context, c fermata.Caller, in *taskEventsInput) (*reply[eventPage], error) {
 			return s.eventPage(ctx, c, engine.EventFilter{
 				TaskID: in.ID, After: in.After, Types: in.Type, Limit: in.Limit,

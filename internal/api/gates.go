@@ -13,23 +13,23 @@ type (
 
 func (s *Server) registerGates() {
 	e := s.Engine
-	add(s, operation("POST /gates", "gate", "Decide whether a tool call may run"),
+	addOperation(s, operation("POST /gates", "gate", "Decide whether a tool call may run"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.GateCall]) (*verdictReply, error) {
 			return replyOf(e.Gate(ctx, c, in.Body))
 		})
-	add(s, operation("GET /gate-rules", "list-gate-rules", "List the rules of gates"),
+	addOperation(s, operation("GET /gate-rules", "list-gate-rules", "List the rules of gates"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.GateRule]], error) {
 			return listOf(e.GateRules(ctx, c))
 		})
-	add(s, withStatusCreated(operation("POST /gate-rules", "add-gate-rule", "Add a rule for gates")),
+	addOperation(s, withStatusCreated(operation("POST /gate-rules", "add-gate-rule", "Add a rule for gates")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewGateRule]) (*ruleReply, error) {
 			return replyOf(e.AddGateRule(ctx, c, in.Body))
 		})
-	add(s, operation("DELETE /gate-rules/{id}", "remove-gate-rule", "Remove a rule of gates"),
+	addOperation(s, operation("DELETE /gate-rules/{id}", "remove-gate-rule", "Remove a rule of gates"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*ruleReply, error) {
 			return replyOf(e.RemoveGateRule(ctx, c, in.ID))
 		})
-	add(s, operation("POST /grants/verify", "verify-grant", "Check that what is about to run was approved, and use the grant up"),
+	addOperation(s, operation("POST /grants/verify", "verify-grant", "Check that what is about to run was approved, and use the grant up"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.GrantCheck]) (*reply[*fermata.Grant], error) {
 			return replyOf(e.VerifyGrant(ctx, c, in.Body))
 		})

@@ -21,19 +21,19 @@ type groupReply = reply[*fermata.Group]
 
 func (s *Server) registerGroups() {
 	e := s.Engine
-	add(s, operation("GET /groups", "list-groups", "List the groups and who is in them"),
+	addOperation(s, operation("GET /groups", "list-groups", "List the groups and who is in them"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Group]], error) {
 			return listOf(e.Groups(ctx, c))
 		})
-	add(s, withStatusCreated(operation("POST /groups", "add-group", "Make a group")),
+	addOperation(s, withStatusCreated(operation("POST /groups", "add-group", "Make a group")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewGroup]) (*groupReply, error) {
 			return replyOf(e.AddGroup(ctx, c, in.Body))
 		})
-	add(s, operation("PATCH /groups/{name}", "change-group", "Change a group: its name, description, people"),
+	addOperation(s, operation("PATCH /groups/{name}", "change-group", "Change a group: its name, description, people"),
 		func(ctx context.Context, c fermata.Caller, in *groupChangeInput) (*groupReply, error) {
 			return replyOf(e.ChangeGroup(ctx, c, in.Name, in.Body))
 		})
-	add(s, operation("DELETE /groups/{name}", "delete-group", "Dissolve a group"),
+	addOperation(s, operation("DELETE /groups/{name}", "delete-group", "Dissolve a group"),
 		func(ctx context.Context, c fermata.Caller, in *GroupInput) (*empty, error) {
 			return emptyOf(e.DeleteGroup(ctx, c, in.Name))
 		})

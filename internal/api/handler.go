@@ -101,7 +101,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	}
 	w.caller = *c
 	r = r.WithContext(engine.WithRenewal(r.Context(), s.renewal(r, c)))
-	if err := s.limits.perToken(c); err != nil {
+	if err := s.limits.limitToken(c); err != nil {
 		return r, err
 	}
 	if mounted {

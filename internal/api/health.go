@@ -52,7 +52,7 @@ func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {
 		s.writeProblem(w, r, notReadyError(err))
 		return
 	}
-	clock := s.clock()
+	clock := s.clockReadiness()
 	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: slices.Concat(clock.Warnings, s.witnessWarnings()), Clock: clock})
 }
 
@@ -66,8 +66,8 @@ func (s *Server) witnessWarnings() []string {
 		n, since.UTC().Format(time.RFC3339))}
 }
 
-// clock returns the facts about the database's clock that an operator should know.
-func (s *Server) clock() *fermata.ClockReadiness {
+// clockReadiness returns the facts about the database's clock that an operator should know.
+func (s *Server) clockReadiness() *fermata.ClockReadiness {
 	jump, skew := s.Engine.Clock().Jump, s.Engine.ClockSkew()
 	clock := &fermata.ClockReadiness{JumpSeconds: jump.Seconds(), SkewSeconds: skew.Seconds()}
 	if jump != 0 {

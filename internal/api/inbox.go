@@ -32,31 +32,31 @@ type notificationsReply = reply[fermata.Notifications]
 
 func (s *Server) registerInbox() {
 	e := s.Engine
-	add(s, operation("GET /questions/counts", "count-questions", "Count pending questions, up to 10,000"),
+	addOperation(s, operation("GET /questions/counts", "count-questions", "Count pending questions, up to 10,000"),
 		func(ctx context.Context, c fermata.Caller, in *QuestionFilterInput) (*reply[fermata.QuestionCounts], error) {
 			return replyOf(e.QuestionCounts(ctx, c, in.filter()))
 		})
-	add(s, operation("POST /questions/{id}/undo", "undo", "Take back an answer that is still held"),
+	addOperation(s, operation("POST /questions/{id}/undo", "undo", "Take back an answer that is still held"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*questionReply, error) {
 			return replyOf(e.Undo(ctx, c, in.ID))
 		})
-	add(s, operation("POST /questions/{id}/assign", "assign", "Give a question to other people"),
+	addOperation(s, operation("POST /questions/{id}/assign", "assign", "Give a question to other people"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Assignment]) (*questionReply, error) {
 			return replyOf(e.Assign(ctx, c, in.ID, in.Body))
 		})
-	add(s, operation("POST /questions/{id}/snooze", "snooze", "Put a question off for yourself, or with an empty body show it again"),
+	addOperation(s, operation("POST /questions/{id}/snooze", "snooze", "Put a question off for yourself, or with an empty body show it again"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Snooze]) (*questionReply, error) {
 			return replyOf(e.Snooze(ctx, c, in.ID, in.Body))
 		})
-	add(s, withStatusCreated(operation("POST /questions/{id}/comments", "comment", "Comment on a question without deciding it")),
+	addOperation(s, withStatusCreated(operation("POST /questions/{id}/comments", "comment", "Comment on a question without deciding it")),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
 			return replyOf(e.Comment(ctx, c, in.ID, in.Body.Body))
 		})
-	add(s, operation("GET /questions/{id}/similar", "similar", "List past answers to similar questions"),
+	addOperation(s, operation("GET /questions/{id}/similar", "similar", "List past answers to similar questions"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[page[fermata.PastAnswer]], error) {
 			return listOf(e.Similar(ctx, c, in.ID))
 		})
-	add(s, operation("GET /questions/{id}/deciders", "list-deciders", "List who may decide a question, and why others may not"),
+	addOperation(s, operation("GET /questions/{id}/deciders", "list-deciders", "List who may decide a question, and why others may not"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[fermata.Deciders], error) {
 			return replyOf(e.Deciders(ctx, c, in.ID))
 		})
@@ -66,15 +66,15 @@ func (s *Server) registerInbox() {
 
 func (s *Server) registerViews() {
 	e := s.Engine
-	add(s, operation("GET /views", "list-views", "List your saved views and those that others share"),
+	addOperation(s, operation("GET /views", "list-views", "List your saved views and those that others share"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.SavedView]], error) {
 			return listOf(e.Views(ctx, c))
 		})
-	add(s, operation("PUT /views/{name}", "save-view", "Save a view"),
+	addOperation(s, operation("PUT /views/{name}", "save-view", "Save a view"),
 		func(ctx context.Context, c fermata.Caller, in *viewInput) (*reply[fermata.SavedView], error) {
 			return replyOf(e.SaveView(ctx, c, fermata.SavedView{Name: in.Name, Query: in.Body.Query, Shared: in.Body.Shared}))
 		})
-	add(s, operation("DELETE /views/{name}", "delete-view", "Remove a view"),
+	addOperation(s, operation("DELETE /views/{name}", "delete-view", "Remove a view"),
 		func(ctx context.Context, c fermata.Caller, in *ViewInput) (*empty, error) {
 			return emptyOf(e.DeleteView(ctx, c, in.Name))
 		})
@@ -82,11 +82,11 @@ func (s *Server) registerViews() {
 
 func (s *Server) registerNotifications() {
 	e := s.Engine
-	add(s, operation("GET /notifications", "list-notifications", "List what happened that concerns you, newest first"),
+	addOperation(s, operation("GET /notifications", "list-notifications", "List what happened that concerns you, newest first"),
 		func(ctx context.Context, c fermata.Caller, in *PageInput) (*notificationsReply, error) {
 			return replyOf(e.Notifications(ctx, c, in.Limit, in.Cursor))
 		})
-	add(s, operation("POST /notifications/read", "read-notifications", "Note up to where you have read; the reply has the newest one"),
+	addOperation(s, operation("POST /notifications/read", "read-notifications", "Note up to where you have read; the reply has the newest one"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[readMark]) (*notificationsReply, error) {
 			return replyOf(e.MarkNotificationsRead(ctx, c, in.Body.UpTo))
 		})

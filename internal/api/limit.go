@@ -70,10 +70,10 @@ type limits struct {
 }
 
 func newLimits(l Limits) limits {
-	fill(&l.Token, Rate{5000, 10_000})
-	fill(&l.Ask, Rate{50, 200})
-	fill(&l.Failed, Rate{1, 20})
-	fill(&l.SignIn, Rate{1, 30})
+	applyPreset(&l.Token, Rate{5000, 10_000})
+	applyPreset(&l.Ask, Rate{50, 200})
+	applyPreset(&l.Failed, Rate{1, 20})
+	applyPreset(&l.SignIn, Rate{1, 30})
 	l.Streams = cmp.Or(l.Streams, maxStreams)
 	return limits{
 		streams: &openStreams{}, maxStreams: l.Streams,
@@ -82,7 +82,7 @@ func newLimits(l Limits) limits {
 	}
 }
 
-func fill(r *Rate, preset Rate) {
+func applyPreset(r *Rate, preset Rate) {
 	if *r == (Rate{}) {
 		*r = preset
 	}
@@ -96,8 +96,8 @@ func (r Rate) bucket() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(r.PerSecond), r.Burst)
 }
 
-// perToken takes one request from the caller's bucket.
-func (l *limits) perToken(c *fermata.Caller) error {
+// limitToken takes one request from the caller's bucket.
+func (l *limits) limitToken(c *fermata.Caller) error {
 	key := c.TokenID
 	if key == "" {
 		key = c.MemberID
@@ -108,22 +108,22 @@ func (l *limits) perToken(c *fermata.Caller) error {
 // Each caller has buckets of their own for tasks, questions and sessions. So an agent cannot use up the rates of the
 // people who answer.
 
-// perTask takes one question from the caller's bucket of a task. Every spelling of the task's id shares this bucket.
-func (l *limits) perTask(c fermata.Caller, id string) error {
-	return l.perKey(c, "task/"+ending(id), "too many questions on this task")
+// limitTask takes one question from the caller's bucket of a task. Every spelling of the task's id shares this bucket.
+func (l *limits) limitTask(c fermata.Caller, id string) error {
+	return l.limitKey(c, "task/"+ending(id), "too many questions on this task")
 }
 
-// perQuestion takes one answer from the caller's bucket of a question.
-func (l *limits) perQuestion(c fermata.Caller, id string) error {
-	return l.perKey(c, "answer/"+ending(id), "too many answers to this question")
+// limitQuestion takes one answer from the caller's bucket of a question.
+func (l *limits) limitQuestion(c fermata.Caller, id string) error {
+	return l.limitKey(c, "answer/"+ending(id), "too many answers to this question")
 }
 
-// perSession takes one question from the caller's bucket of an external session.
-func (l *limits) perSession(c fermata.Caller, key string) error {
-	return l.perKey(c, "session/"+key, "too many questions in this session")
+// limitSession takes one question from the caller's bucket of an external session.
+func (l *limits) limitSession(c fermata.Caller, key string) error {
+	return l.limitKey(c, "session/"+key, "too many questions in this session")
 }
 
-func (l *limits) perKey(c fermata.Caller, thing, message string) error {
+func (l *limits) limitKey(c fermata.Caller, thing, message string) error {
 	return takeToken(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing), message)
 }
 
@@ -135,7 +135,7 @@ func ending(id string) string {
 }
 
 // LimitAsk takes one question from the caller's bucket of a task. It is for a [Mount] through which agents ask.
-func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits.perTask(c, task) }
+func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits.limitTask(c, task) }
 
 func takeToken(bucket *rate.Limiter, message string) error {
 	r := bucket.Reserve()

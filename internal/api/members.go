@@ -28,19 +28,19 @@ type memberChangeInput struct {
 
 func (s *Server) registerMembers() {
 	e := s.Engine
-	add(s, operation("GET /members", "list-members", "List people"),
+	addOperation(s, operation("GET /members", "list-members", "List people"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Member]], error) {
 			return listOf(e.Members(ctx, c))
 		})
-	add(s, withStatusCreated(operation("POST /members", "add-member", "Add a person")),
+	addOperation(s, withStatusCreated(operation("POST /members", "add-member", "Add a person")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[engine.NewMember]) (*memberReply, error) {
 			return replyOf(e.AddMember(ctx, c, in.Body))
 		})
-	add(s, operation("PATCH /members/{id}", "change-member", "Change a person: role, groups, address; disable"),
+	addOperation(s, operation("PATCH /members/{id}", "change-member", "Change a person: role, groups, address; disable"),
 		func(ctx context.Context, c fermata.Caller, in *memberChangeInput) (*memberReply, error) {
 			return replyOf(e.ChangeMember(ctx, c, in.ID, in.Body))
 		})
-	add(s, withStatusCreated(operation("POST /members/{id}/links", "make-sign-in-link", "Make a one-time link by which the person signs in")),
+	addOperation(s, withStatusCreated(operation("POST /members/{id}/links", "make-sign-in-link", "Make a one-time link by which the person signs in")),
 		func(ctx context.Context, c fermata.Caller, in *memberNothing) (*reply[*fermata.Link], error) {
 			l, err := e.MakeLink(ctx, c, in.ID)
 			if err == nil {
@@ -49,16 +49,16 @@ func (s *Server) registerMembers() {
 			return replyOf(l, err)
 		})
 	s.registerDevices()
-	add(s, operation("DELETE /members/{id}/answer-links", "revoke-answer-links", "End every link by which the person answers without signing in"),
+	addOperation(s, operation("DELETE /members/{id}/answer-links", "revoke-answer-links", "End every link by which the person answers without signing in"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*empty, error) {
 			return emptyOf(e.RevokeAnswerLinks(ctx, c, in.ID))
 		})
-	add(s, operation("GET /invitations", "list-invitations", "List the invitations that nobody accepted yet"),
+	addOperation(s, operation("GET /invitations", "list-invitations", "List the invitations that nobody accepted yet"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Invitation]], error) {
 			return listOf(e.Invitations(ctx, c))
 		})
-	add(s, withStatusCreated(operation("POST /invitations", "invite", "Invite a person; the link is shown this once")), s.invite)
-	add(s, operation("DELETE /invitations/{id}", "withdraw-invitation", "Withdraw an invitation"),
+	addOperation(s, withStatusCreated(operation("POST /invitations", "invite", "Invite a person; the link is shown this once")), s.invite)
+	addOperation(s, operation("DELETE /invitations/{id}", "withdraw-invitation", "Withdraw an invitation"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(e.Uninvite(ctx, c, in.ID))
 		})

@@ -24,19 +24,19 @@ type handedMessages struct {
 
 func (s *Server) registerMessages() {
 	e := s.Engine
-	add(s, operation("GET /tasks/{id}/messages", "list-messages", "Read a task's thread"),
+	addOperation(s, operation("GET /tasks/{id}/messages", "list-messages", "Read a task's thread"),
 		func(ctx context.Context, c fermata.Caller, in *messagesInput) (*reply[page[*fermata.Message]], error) {
 			return pageOf(e.Messages(ctx, c, in.ID, in.Cursor, in.Limit))
 		})
-	add(s, withStatusCreated(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
+	addOperation(s, withStatusCreated(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
 			return replyOf(e.PostMessage(ctx, c, in.ID, in.Body.Body))
 		})
-	add(s, operation("POST /tasks/{id}/messages/handed", "hand-messages", "Note that the agent of an external task was handed messages"),
+	addOperation(s, operation("POST /tasks/{id}/messages/handed", "hand-messages", "Note that the agent of an external task was handed messages"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[handedMessages]) (*empty, error) {
 			return emptyOf(e.HandMessages(ctx, c, in.ID, in.Body.IDs))
 		})
-	add(s, operation("POST /tasks/{id}/progress", "report-progress", "Report progress on a task"),
+	addOperation(s, operation("POST /tasks/{id}/progress", "report-progress", "Report progress on a task"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
 			return emptyOf(e.ReportProgress(ctx, c, in.ID, in.Body))
 		})

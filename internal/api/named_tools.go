@@ -121,7 +121,7 @@ func (s *Server) registerToolServers() {
 		})
 	addWorkflow(s, operation("GET /mcp-servers/{name}", "get-mcp-server", "Read an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
-			return replyOf(serverNamed(ctx, w, c, in.Name))
+			return replyOf(findToolServer(ctx, w, c, in.Name))
 		})
 	addWorkflow(s, operation("PUT /mcp-servers/{name}", "put-mcp-server", "Define an MCP server; its tools are called name.tool"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *serverBody) (*namedToolReply, error) {
@@ -130,14 +130,14 @@ func (s *Server) registerToolServers() {
 		})
 	addWorkflow(s, operation("DELETE /mcp-servers/{name}", "remove-mcp-server", "Remove an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
-			if _, err := serverNamed(ctx, w, c, in.Name); err != nil {
+			if _, err := findToolServer(ctx, w, c, in.Name); err != nil {
 				return nil, err
 			}
 			return emptyOf(w.DeleteNamedTool(ctx, c, in.Name))
 		})
 }
 
-func serverNamed(ctx context.Context, w *workflow.Service, c fermata.Caller, name string) (*fermata.NamedTool, error) {
+func findToolServer(ctx context.Context, w *workflow.Service, c fermata.Caller, name string) (*fermata.NamedTool, error) {
 	t, err := w.NamedTool(ctx, c, name)
 	if err == nil && t.Server == nil {
 		return nil, fermata.NotFound("MCP server", name)

@@ -111,9 +111,9 @@ func withStatusCreated(op huma.Operation) huma.Operation {
 	return op
 }
 
-// add registers a call. The handler gets the caller, and its error becomes a
+// addOperation registers a call. The handler gets the caller, and its error becomes a
 // problem.
-func add[I, O any](s *Server, op huma.Operation, h func(context.Context, fermata.Caller, *I) (*O, error)) {
+func addOperation[I, O any](s *Server, op huma.Operation, h func(context.Context, fermata.Caller, *I) (*O, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, callerOf(ctx), in)
 		if err != nil {

@@ -21,15 +21,15 @@ type auditReport struct {
 
 func (s *Server) registerPolicy() {
 	e := s.Engine
-	add(s, operation("GET /policies", "get-policy", "Read the workspace's policy"),
+	addOperation(s, operation("GET /policies", "get-policy", "Read the workspace's policy"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[fermata.Policy], error) {
 			return replyOf(e.Policy(ctx, c))
 		})
-	add(s, operation("PUT /policies", "set-policy", "Replace the workspace's policy"),
+	addOperation(s, operation("PUT /policies", "set-policy", "Replace the workspace's policy"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.Policy]) (*reply[fermata.Policy], error) {
 			return replyOf(e.SetPolicy(ctx, c, in.Body))
 		})
-	add(s, operation("GET /audit/verify", "verify-audit", "Verify the chain of events"),
+	addOperation(s, operation("GET /audit/verify", "verify-audit", "Verify the chain of events"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[auditReport], error) {
 			r, err := e.VerifyAudit(ctx, c)
 			return replyOf(auditReport(r), err)

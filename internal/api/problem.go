@@ -221,7 +221,7 @@ func problemFromDetail(d *huma.ErrorDetail) fermata.Problem {
 		field, message = at, what
 	}
 	if name, ok := strings.CutPrefix(message, "expected required property "); ok {
-		field, message = join(field, strings.TrimSuffix(name, " to be present")), "is required"
+		field, message = joinPath(field, strings.TrimSuffix(name, " to be present")), "is required"
 	}
 	if message == "unexpected property" {
 		message = "is no known field; names are exact"
@@ -229,7 +229,7 @@ func problemFromDetail(d *huma.ErrorDetail) fermata.Problem {
 	return fermata.Problem{Field: field, Message: message}
 }
 
-func join(path, name string) string {
+func joinPath(path, name string) string {
 	if path == "" {
 		return name
 	}

@@ -75,22 +75,22 @@ type extension struct {
 }
 
 func (s *Server) registerQuestions() {
-	add(s, withStatusCreated(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
-	add(s, withStatusCreated(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
-	add(s, operation("GET /questions", "list-questions", "List questions. A page may be shorter than its limit, even empty: go on while there is a next_cursor"), s.questions)
-	add(s, operation("GET /tasks/{id}/questions", "list-task-questions", "List the questions of a task"), s.taskQuestions)
-	add(s, operation("GET /questions/{id}", "get-question", "Read a question, or wait for its end"), s.question)
-	add(s, operation("POST /questions/{id}/answer", "answer", "Answer a question"), s.answer)
+	addOperation(s, withStatusCreated(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
+	addOperation(s, withStatusCreated(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
+	addOperation(s, operation("GET /questions", "list-questions", "List questions. A page may be shorter than its limit, even empty: go on while there is a next_cursor"), s.questions)
+	addOperation(s, operation("GET /tasks/{id}/questions", "list-task-questions", "List the questions of a task"), s.taskQuestions)
+	addOperation(s, operation("GET /questions/{id}", "get-question", "Read a question, or wait for its end"), s.question)
+	addOperation(s, operation("POST /questions/{id}/answer", "answer", "Answer a question"), s.answer)
 	e := s.Engine
-	add(s, operation("POST /questions/{id}/clarify", "clarify", "Ask the agent back; the question stays open"),
+	addOperation(s, operation("POST /questions/{id}/clarify", "clarify", "Ask the agent back; the question stays open"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*questionReply, error) {
 			return replyOf(e.Clarify(ctx, c, in.ID, in.Body.Body))
 		})
-	add(s, operation("POST /questions/{id}/cancel", "cancel-question", "Withdraw a question"),
+	addOperation(s, operation("POST /questions/{id}/cancel", "cancel-question", "Withdraw a question"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*reason]) (*questionReply, error) {
 			return replyOf(e.CancelQuestion(ctx, c, in.ID, in.Body.text()))
 		})
-	add(s, operation("POST /questions/{id}/extend", "extend", "Put the deadline of a question off"),
+	addOperation(s, operation("POST /questions/{id}/extend", "extend", "Put the deadline of a question off"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[extension]) (*questionReply, error) {
 			return replyOf(e.ExtendQuestion(ctx, c, in.ID, in.Body.By))
 		})
@@ -100,7 +100,7 @@ func (s *Server) registerQuestions() {
 }
 
 func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.Ask]) (*questionReply, error) {
-	if err := s.limits.perTask(c, in.ID); err != nil {
+	if err := s.limits.limitTask(c, in.ID); err != nil {
 		return nil, err
 	}
 	return replyOf(s.Engine.Ask(ctx, c, in.ID, in.Body))
@@ -108,7 +108,7 @@ func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.A
 
 func (s *Server) askOutside(ctx context.Context, c fermata.Caller, in *bodyInput[outsideAsk]) (*questionReply, error) {
 	if in.Body.Session != "" {
-		if err := s.limits.perSession(c, in.Body.Session); err != nil {
+		if err := s.limits.limitSession(c, in.Body.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInp
 }
 
 func (s *Server) answer(ctx context.Context, c fermata.Caller, in *idBody[fermata.Answer]) (*questionReply, error) {
-	if err := s.limits.perQuestion(c, in.ID); err != nil {
+	if err := s.limits.limitQuestion(c, in.ID); err != nil {
 		return nil, err
 	}
 	return replyOf(s.answerSigned(ctx, c, in.ID, in.Body))

@@ -38,33 +38,33 @@ type logPart struct {
 
 func (s *Server) registerRuns() {
 	e := s.Engine
-	add(s, operation("GET /tasks/{id}/runs", "list-runs", "List the runs of a task"),
+	addOperation(s, operation("GET /tasks/{id}/runs", "list-runs", "List the runs of a task"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[page[*fermata.Run]], error) {
 			return listOf(e.Runs(ctx, c, in.ID))
 		})
-	add(s, operation("GET /runs/{id}", "get-run", "Read a run"),
+	addOperation(s, operation("GET /runs/{id}", "get-run", "Read a run"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[*fermata.Run], error) {
 			return replyOf(e.Run(ctx, c, in.ID))
 		})
-	add(s, operation("GET /runs/{id}/log", "get-run-log", "Read the log of a run, or wait for more of it"), s.log)
-	add(s, operation("POST /runs/{id}/heartbeat", "heartbeat", "Extend a lease, and hear what reached the task"),
+	addOperation(s, operation("GET /runs/{id}/log", "get-run-log", "Read the log of a run, or wait for more of it"), s.log)
+	addOperation(s, operation("POST /runs/{id}/heartbeat", "heartbeat", "Extend a lease, and hear what reached the task"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Heartbeat]) (*reply[*fermata.HeartbeatReply], error) {
 			return replyOf(e.Heartbeat(ctx, c, in.ID, in.Body))
 		})
-	add(s, operation("POST /runs/{id}/log", "append-run-log", "Append to the log of a run"),
+	addOperation(s, operation("POST /runs/{id}/log", "append-run-log", "Append to the log of a run"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[logAppend]) (*reply[logNext], error) {
 			next, err := e.AppendLog(ctx, c, in.ID, in.Body.Token, in.Body.Text)
 			return replyOf(logNext{next}, err)
 		})
-	add(s, operation("POST /runs/{id}/progress", "report-run-progress", "Report progress of a run"),
+	addOperation(s, operation("POST /runs/{id}/progress", "report-run-progress", "Report progress of a run"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
 			return emptyOf(e.ReportRunProgress(ctx, c, in.ID, in.Body))
 		})
-	add(s, operation("POST /runs/{id}/finish", "finish-run", "End a run with a result"),
+	addOperation(s, operation("POST /runs/{id}/finish", "finish-run", "End a run with a result"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Finish]) (*taskReply, error) {
 			return replyOf(e.Finish(ctx, c, in.ID, in.Body))
 		})
-	add(s, operation("POST /runs/{id}/release", "release-run", "Give a task back unharmed"),
+	addOperation(s, operation("POST /runs/{id}/release", "release-run", "Give a task back unharmed"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[release]) (*taskReply, error) {
 			return replyOf(e.Release(ctx, c, in.ID, in.Body.Token))
 		})

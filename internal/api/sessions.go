@@ -43,16 +43,16 @@ type afterSignOut struct {
 
 func (s *Server) registerSessions() {
 	e := s.Engine
-	add(s, operation("GET /whoami", "whoami", "Read who calls, and what he may do"),
+	addOperation(s, operation("GET /whoami", "whoami", "Read who calls, and what he may do"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[whoami], error) {
 			return replyOf(s.describeCaller(ctx, c))
 		})
-	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"), s.signOut)
-	add(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),
+	addOperation(s, operation("POST /sign-out", "sign-out", "End the session of this browser"), s.signOut)
+	addOperation(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.BrowserSession]], error) {
 			return listOf(e.Sessions(ctx, c))
 		})
-	add(s, operation("DELETE /sessions/{id}", "end-session", "Sign a browser out"),
+	addOperation(s, operation("DELETE /sessions/{id}", "end-session", "Sign a browser out"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(e.EndSession(ctx, c, in.ID))
 		})

@@ -49,11 +49,11 @@ type linkToken struct {
 }
 
 func (s *Server) registerSignIn() {
-	addOpen(s, operation("GET /sign-in/methods", "list-sign-in-methods", "List the ways to sign in"), s.listSignInMethods)
-	addOpen(s, operation("POST /sign-in/link", "sign-in-by-link", "Sign in with a one-time link, an invitation or a link from a mail"), s.signInByLink)
+	addOpenOperation(s, operation("GET /sign-in/methods", "list-sign-in-methods", "List the ways to sign in"), s.listSignInMethods)
+	addOpenOperation(s, operation("POST /sign-in/link", "sign-in-by-link", "Sign in with a one-time link, an invitation or a link from a mail"), s.signInByLink)
 	email := operation("POST /sign-in/email", "sign-in-by-email", "Ask for a sign-in link by mail; the reply does not tell whether the address is known")
 	email.DefaultStatus = http.StatusAccepted
-	addOpen(s, email, s.signInByEmail)
+	addOpenOperation(s, email, s.signInByEmail)
 }
 
 func (s *Server) signInByLink(ctx context.Context, in *bodyInput[linkToken]) (*signedIn, error) {
@@ -90,11 +90,11 @@ func (s *Server) signInByEmail(ctx context.Context, in *bodyInput[mailAddress]) 
 	return &accepted{}, nil
 }
 
-// addOpen registers a call that needs no caller.
-func addOpen[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error)) {
+// addOpenOperation registers a call that needs no caller.
+func addOpenOperation[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error)) {
 	op.Security = []map[string][]string{{}}
 	op.Parameters = nil
-	add(s, op, func(ctx context.Context, _ fermata.Caller, in *I) (*O, error) { return h(ctx, in) })
+	addOperation(s, op, func(ctx context.Context, _ fermata.Caller, in *I) (*O, error) { return h(ctx, in) })
 }
 
 func (s *Server) listSignInMethods(ctx context.Context, _ *struct{}) (*reply[signInMethods], error) {

@@ -36,10 +36,10 @@ type oidcCallback struct {
 func (s *Server) registerOIDC() {
 	start := operation("GET /sign-in/oidc/start", "begin-oidc", "Go to the identity provider")
 	start.DefaultStatus = http.StatusSeeOther
-	addOpen(s, start, s.beginOIDC)
+	addOpenOperation(s, start, s.beginOIDC)
 	callback := operation("GET /sign-in/oidc/callback", "end-oidc", "Come back from the identity provider")
 	callback.DefaultStatus, callback.SkipValidateParams = http.StatusSeeOther, true
-	addOpen(s, callback, s.endOIDC)
+	addOpenOperation(s, callback, s.endOIDC)
 }
 
 // beginOIDC changes nothing about any person, so GET may call it. If another

@@ -30,9 +30,9 @@ type newPasskey struct {
 
 func (s *Server) registerPasskeys() {
 	e := s.Engine
-	addOpen(s, operation("POST /sign-in/passkey/start", "begin-passkey", "Begin to sign in with a passkey"), s.beginPasskey)
-	addOpen(s, operation("POST /sign-in/passkey/finish", "end-passkey", "Sign in with a passkey"), s.endPasskey)
-	add(s, operation("POST /passkeys/start", "begin-add-passkey", "Begin to add a passkey"),
+	addOpenOperation(s, operation("POST /sign-in/passkey/start", "begin-passkey", "Begin to sign in with a passkey"), s.beginPasskey)
+	addOpenOperation(s, operation("POST /sign-in/passkey/finish", "end-passkey", "Sign in with a passkey"), s.endPasskey)
+	addOperation(s, operation("POST /passkeys/start", "begin-add-passkey", "Begin to add a passkey"),
 		func(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*passkeyOptions, error) {
 			if s.Passkeys == nil {
 				return nil, noPasskeysError()
@@ -40,7 +40,7 @@ func (s *Server) registerPasskeys() {
 			options, secret, err := s.Passkeys.BeginRegistration(ctx, c)
 			return passkeyReply(options, secret, err)
 		})
-	add(s, withStatusCreated(operation("POST /passkeys/finish", "end-add-passkey", "Add a passkey")),
+	addOperation(s, withStatusCreated(operation("POST /passkeys/finish", "end-add-passkey", "Add a passkey")),
 		func(ctx context.Context, c fermata.Caller, in *struct {
 			Flow string `cookie:"__Host-fermata-flow"`
 			Body newPasskey
@@ -50,11 +50,11 @@ func (s *Server) registerPasskeys() {
 			}
 			return replyOf(s.Passkeys.EndRegistration(ctx, c, in.Flow, in.Body.Name, in.Body.Credential))
 		})
-	add(s, operation("GET /passkeys", "list-passkeys", "List your passkeys"),
+	addOperation(s, operation("GET /passkeys", "list-passkeys", "List your passkeys"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Passkey]], error) {
 			return listOf(e.Passkeys(ctx, c))
 		})
-	add(s, operation("DELETE /passkeys/{id}", "remove-passkey", "Remove a passkey"),
+	addOperation(s, operation("DELETE /passkeys/{id}", "remove-passkey", "Remove a passkey"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(e.RemovePasskey(ctx, c, in.ID))
 		})

@@ -48,17 +48,17 @@ type timelinePage struct {
 // registerTaskLists registers the calls that list tasks, or all events of one task.
 func (s *Server) registerTaskLists() {
 	e := s.Engine
-	add(s, operation("GET /tasks", "list-tasks", "List tasks"),
+	addOperation(s, operation("GET /tasks", "list-tasks", "List tasks"),
 		func(ctx context.Context, c fermata.Caller, in *tasksInput) (*taskList, error) {
 			f := in.filter()
 			f.Sort, f.Limit, f.Cursor = in.Sort, in.Limit, in.Cursor
 			return pageOf(e.Tasks(ctx, c, f))
 		})
-	add(s, operation("GET /tasks/counts", "count-tasks", "Count tasks by state and by column of a board"),
+	addOperation(s, operation("GET /tasks/counts", "count-tasks", "Count tasks by state and by column of a board"),
 		func(ctx context.Context, c fermata.Caller, in *TasksInput) (*reply[fermata.TaskCounts], error) {
 			return replyOf(e.TaskCounts(ctx, c, in.filter()))
 		})
-	add(s, operation("GET /tasks/{id}/timeline", "get-task-timeline", "Read what happened to a task, newest last; the cursor leads backwards"),
+	addOperation(s, operation("GET /tasks/{id}/timeline", "get-task-timeline", "Read what happened to a task, newest last; the cursor leads backwards"),
 		func(ctx context.Context, c fermata.Caller, in *timelineInput) (*reply[timelinePage], error) {
 			items, next, err := e.Timeline(ctx, c, engine.TimelineFilter{TaskID: in.ID, Limit: in.Limit, Cursor: in.Cursor})
 			if items == nil {

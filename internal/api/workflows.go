@@ -43,7 +43,7 @@ type workflowReply = reply[*fermata.Workflow]
 // addWorkflow registers a call of the workflow service. A server may run without
 // this service.
 func addWorkflow[I, O any](s *Server, op huma.Operation, h func(context.Context, *workflow.Service, fermata.Caller, *I) (*O, error)) {
-	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
+	addOperation(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
 		if s.Workflows == nil {
 			return nil, fermata.Errorf(fermata.CodeNotFound, "this server runs no workflows")
 		}
@@ -68,7 +68,7 @@ func (s *Server) registerWorkflows() {
 	test.Description = "What fermata workflow test does, on the server: the clock goes on by itself, and no tool is called. The server does one " +
 		"test at a time, for at most 20 seconds."
 	addWorkflow(s, test,
-		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflow.Trial]) (*reply[*workflow.TestReport], error) {
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflow.Trial]) (*reply[*fermata.TestReport], error) {
 			return replyOf(w.Simulate(ctx, c, in.Body))
 		})
 	addWorkflow(s, operation("GET /workflows/{name}", "get-workflow", "Read a workflow, with its source and its graph"),

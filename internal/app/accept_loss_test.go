@@ -28,7 +28,7 @@ func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 		Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 	}
 	nothing := func(context.Context, RunningServer) error { return nil }
-	if err := serveDuring(t.Context(), o, nothing); err != nil {
+	if err := withServer(t.Context(), o, nothing); err != nil {
 		t.Fatal(err)
 	}
 	database := filepath.Join(o.Data, databaseFile)
@@ -37,7 +37,7 @@ func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.AuditWitnesses = []string{witness}
-	err = serveDuring(t.Context(), o, func(ctx context.Context, s RunningServer) error {
+	err = withServer(t.Context(), o, func(ctx context.Context, s RunningServer) error {
 		_, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{Name: "later", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}})
 		patience.Await(t, "the witness keeps a checkpoint", func() bool {
 			info, err := os.Stat(witness)
@@ -55,7 +55,7 @@ func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *fermata.Error
-	if err := serveDuring(t.Context(), o, nothing); !errors.As(err, &e) || !strings.Contains(e.Hint, "fermata accept-loss") {
+	if err := withServer(t.Context(), o, nothing); !errors.As(err, &e) || !strings.Contains(e.Hint, "fermata accept-loss") {
 		t.Fatalf("the restored database: %v", err)
 	}
 	var out strings.Builder
@@ -66,11 +66,11 @@ func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 	if !strings.HasSuffix(out.String(), advice) {
 		t.Errorf("it says %q", out.String())
 	}
-	if err := serveDuring(t.Context(), o, nothing); !errors.As(err, &e) || e.Code != fermata.CodeUnavailable || !strings.Contains(e.Hint, "keep the witness as evidence and name a new one") {
+	if err := withServer(t.Context(), o, nothing); !errors.As(err, &e) || e.Code != fermata.CodeUnavailable || !strings.Contains(e.Hint, "keep the witness as evidence and name a new one") {
 		t.Errorf("the old witness: %v", err)
 	}
 	o.AuditWitnesses = []string{witness + ".new"}
-	if err := serveDuring(t.Context(), o, nothing); err != nil {
+	if err := withServer(t.Context(), o, nothing); err != nil {
 		t.Errorf("a new witness: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func CheckAgent(ctx context.Context, o AgentCheckOptions) (steps []agentcheck.Re
 	serve := ServeOptions{
 		Server: config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: filepath.Join(folder, "data")}}, Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 	}
-	err = serveDuring(ctx, serve, func(ctx context.Context, served RunningServer) error {
+	err = withServer(ctx, serve, func(ctx context.Context, served RunningServer) error {
 		person, err := client.New(served.URL, served.FirstToken)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func CheckAgent(ctx context.Context, o AgentCheckOptions) (steps []agentcheck.Re
 			return err
 		}
 		stage := &agentcheck.Checker{Program: o.Agent, Model: model, Person: person, Folder: filepath.Join(room.Temp, "work"), Limit: agentCheckStepTimeout}
-		return whileRunning(ctx, worker, func(ctx context.Context) error {
+		return withProgram(ctx, worker, func(ctx context.Context) error {
 			steps, err = stage.Check(ctx)
 			return err
 		})
@@ -123,9 +123,9 @@ func agentCheckWorker(ctx context.Context, o AgentCheckOptions, room *agentcheck
 	}, nil
 }
 
-// whileRunning runs a program while use runs. If the program ends first, the context of use ends, too, with the
+// withProgram runs a program while use runs. If the program ends first, the context of use ends, too, with the
 // program's output in its cause.
-func whileRunning(ctx context.Context, p process.Program, use func(context.Context) error) error {
+func withProgram(ctx context.Context, p process.Program, use func(context.Context) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	useCtx, end := context.WithCancelCause(ctx)

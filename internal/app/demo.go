@@ -50,7 +50,7 @@ func Demo(ctx context.Context, o DemoOptions) error {
 	if err := scratchRepository(ctx, repo); err != nil {
 		return err
 	}
-	return serveDuring(ctx, ServeOptions{
+	return withServer(ctx, ServeOptions{
 		Server: config.Server{
 			Listen: o.Listen, Storage: config.Storage{Data: filepath.Join(folder, "data")}, Workers: 1, WorkDir: repo,
 			Agents: config.Agents{Command: []string{o.Program, "demo-agent"}},
@@ -119,15 +119,15 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.say("Task %s: %s. The worker claims it and starts the agent.", task.ID, task.Title)
-	q, err := d.question(ctx, task.ID)
+	q, err := d.awaitQuestion(ctx, task.ID)
 	if err != nil {
 		return err
 	}
 	d.say("The agent asked and STOPPED. No process waits: the question is a row, and the draft stays in the task's worktree.\n")
-	if err := d.answer(ctx, q); err != nil {
+	if err := d.awaitAnswer(ctx, q); err != nil {
 		return err
 	}
-	return d.finish(ctx, task.ID)
+	return d.showResult(ctx, task.ID)
 }
 
 // signIn uses the first admin's token, or creates one if an earlier demonstration has left its folder.
@@ -148,23 +148,23 @@ func (d *demo) signIn(ctx context.Context) error {
 	return err
 }
 
-// question waits until the agent has asked and its run has ended.
-func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, error) {
+// awaitQuestion waits until the agent has asked and its run has ended.
+func (d *demo) awaitQuestion(ctx context.Context, taskID string) (*fermata.Question, error) {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsSuspended() })
+	t, err := d.awaitState(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsSuspended() })
 	if err != nil {
 		return nil, err
 	}
 	return t.PendingQuestion, nil
 }
 
-// errSeen ends a stream that has shown the expected state.
-var errSeen = errors.New("seen")
+// errReached ends a stream that has shown the expected state.
+var errReached = errors.New("seen")
 
-// waitUntil follows the task's events until the task has reached the expected
+// awaitState follows the task's events until the task has reached the expected
 // state. It returns an error if the task fails.
-func (d *demo) waitUntil(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
+func (d *demo) awaitState(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
 	var task *fermata.Task
 	err := d.person.Stream(ctx, client.StreamQuery{TaskID: taskID, FromStart: true}, func(*fermata.Event) error {
 		t, err := d.person.Task(ctx, taskID)
@@ -173,21 +173,21 @@ func (d *demo) waitUntil(ctx context.Context, taskID string, reached func(*ferma
 			return err
 		case reached(t):
 			task = t
-			return errSeen
+			return errReached
 		case t.State == fermata.TaskFailed:
 			return fmt.Errorf("the task failed: %s", t.Summary)
 		}
 		return nil
 	})
-	if errors.Is(err, errSeen) {
+	if errors.Is(err, errReached) {
 		err = nil
 	}
 	return task, err
 }
 
-// answer waits until the question is answered: by the option, by the person in
+// awaitAnswer waits until the question is answered: by the option, by the person in
 // this terminal, or in another place. The first answer counts.
-func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
+func (d *demo) awaitAnswer(ctx context.Context, q *fermata.Question) error {
 	if words := strings.Fields(d.Answer); len(words) > 0 {
 		d.say("Answering for you: %s", d.Answer)
 		answers := map[string]any{"comments": true, "format": words[0]}
@@ -219,11 +219,11 @@ func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 	}
 }
 
-// finish waits for the resumed agent and shows what it committed.
-func (d *demo) finish(ctx context.Context, taskID string) error {
+// showResult waits for the resumed agent and shows what it committed.
+func (d *demo) showResult(ctx context.Context, taskID string) error {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsEnded() })
+	t, err := d.awaitState(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsEnded() })
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	server := mcpserver.New(mcpserver.Options{
 		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return backend, nil },
 		Task:    o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
-		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", OnTold: noteAtDesk(o),
+		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", OnTold: newDeskRecorder(o),
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {
@@ -122,9 +122,9 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	return err
 }
 
-// noteAtDesk returns a function that notes the unread questions and the task of an interactive session. The hook that
+// newDeskRecorder returns a function that notes the unread questions and the task of an interactive session. The hook that
 // tells the agent what people answered and wrote reads these notes. In a worker, the runner does this.
-func noteAtDesk(o MCPOptions) func(string, *fermata.Question) {
+func newDeskRecorder(o MCPOptions) func(string, *fermata.Question) {
 	if o.Task != "" {
 		return nil
 	}
@@ -149,7 +149,7 @@ func runEmbeddedMCP(ctx context.Context, o MCPOptions) error {
 		Server:  config.Server{Listen: o.Listen, Storage: config.Storage{Data: o.Data}, SingleUser: true},
 		Version: o.Version, Log: o.Log, Out: io.Discard,
 	}
-	return serveDuring(ctx, serve, func(ctx context.Context, served RunningServer) error {
+	return withServer(ctx, serve, func(ctx context.Context, served RunningServer) error {
 		_, _ = fmt.Fprintf(o.Err, "fermata: no server is configured, so one runs at %s while this agent does.\n"+
 			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, urlFlag(served.URL))
 		o.URL = served.URL

@@ -157,21 +157,10 @@ func checkNetworks(o ServeOptions) error {
 
 func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
-	signer, witnesses, err := newAudit(ctx, o, db)
+	e, err := newEngine(ctx, o, db, metrics)
 	if err != nil {
 		return err
 	}
-	e := engine.New(db, engine.Options{
-		Log: o.Log, OnCommit: metrics.Observe, Signer: signer, Witnesses: witnesses, CheckpointEvery: o.CheckpointEvery,
-	})
-	if err := e.CheckWitnesses(ctx); err != nil {
-		return err
-	}
-	metrics.AddGauges(e.Stats)
-	metrics.AddHealthGauges(func() insight.Health {
-		trouble := e.Trouble()
-		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
-	})
 	listener, err := listen(ctx, o.Listen)
 	if err != nil {
 		return err
@@ -180,11 +169,11 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if o.PublicURL == "" {
 		o.PublicURL = browserURL(listener.Addr())
 	}
-	deliver, err := newDelivery(o, db, e, metrics)
+	deliveries, err := newDelivery(o, db, e, metrics)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	workflows, err := newWorkflows(o, db, e, deliver)
+	workflows, err := newWorkflows(o, db, e, deliveries)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -196,7 +185,7 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 			return errors.Join(fmt.Errorf("take over the runs of workflows: %w", err), listener.Close())
 		}
 	}
-	if err := deliver.Start(ctx); err != nil {
+	if err := deliveries.Start(ctx); err != nil {
 		return errors.Join(fmt.Errorf("add the channels that come with the server: %w", err), listener.Close())
 	}
 	signIn, err := newSignInMethods(o, e)
@@ -210,14 +199,35 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	server := api.New(signIn.addTo(api.Config{
 		TrustedProxies: proxies,
 		Engine:         e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
-		Web: web.Handler(), Delivery: deliver, Workflows: workflows.Service,
+		Web: web.Handler(), Delivery: deliveries, Workflows: workflows.Service,
 	}))
-	mountMCP(server, e, deliver, o)
+	mountMCP(server, e, deliveries, o)
 	if served.FirstToken, served.FirstLink, err = adminAccess(ctx, o, e); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	announce(o, db, served)
-	return run(ctx, o, served, parts{server, listener, signIn, deliver, workflows})
+	announceServer(o, db, served)
+	return runServer(ctx, o, served, serverParts{server, listener, signIn, deliveries, workflows})
+}
+
+// newEngine returns the engine, which signs the audit log and reports to the metrics. It refuses a witness that cannot be
+// used.
+func newEngine(ctx context.Context, o ServeOptions, db *store.DB, metrics *insight.Metrics) (*engine.Engine, error) {
+	signer, witnesses, err := newAudit(ctx, o, db)
+	if err != nil {
+		return nil, err
+	}
+	e := engine.New(db, engine.Options{
+		Log: o.Log, OnCommit: metrics.Observe, Signer: signer, Witnesses: witnesses, CheckpointEvery: o.CheckpointEvery,
+	})
+	if err := e.CheckWitnesses(ctx); err != nil {
+		return nil, err
+	}
+	metrics.AddGauges(e.Stats)
+	metrics.AddHealthGauges(func() insight.Health {
+		trouble := e.Trouble()
+		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
+	})
+	return e, nil
 }
 
 // browserURL returns the address at which a browser on this machine opens a listener.
@@ -256,9 +266,9 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 	return token, api.LinkURL(o.PublicURL, l.Secret), nil
 }
 
-// announce prints the server's address. If there is a new admin token, it also prints how the admin signs in. It prints
+// announceServer prints the server's address. If there is a new admin token, it also prints how the admin signs in. It prints
 // all in one write, so that a program that reads the address can read all of it.
-func announce(o ServeOptions, db *store.DB, s RunningServer) {
+func announceServer(o ServeOptions, db *store.DB, s RunningServer) {
 	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"
 	if o.NewAdminToken {
@@ -281,17 +291,17 @@ To sign in with a browser, open this link. It works once, within a day:
 	_, _ = io.WriteString(o.Out, text)
 }
 
-// parts are the server and the services that run beside it.
-type parts struct {
-	server    *api.Server
-	listener  net.Listener
-	signIn    signInMethods
-	deliver   *delivery.Service
-	workflows *workflowService
+// serverParts are the server and the services that run beside it.
+type serverParts struct {
+	server     *api.Server
+	listener   net.Listener
+	signIn     signInMethods
+	deliveries *delivery.Service
+	workflows  *workflowService
 }
 
-// run serves until ctx ends or a part fails, and stops the parts in order.
-func run(ctx context.Context, o ServeOptions, s RunningServer, p parts) error {
+// runServer serves until ctx ends or a part fails, and stops the parts in order.
+func runServer(ctx context.Context, o ServeOptions, s RunningServer, p serverParts) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var running sync.WaitGroup
@@ -301,7 +311,7 @@ func run(ctx context.Context, o ServeOptions, s RunningServer, p parts) error {
 	running.Go(func() { s.Engine.RunTail(background) })
 	running.Go(func() { s.Engine.RunHealth(background) })
 	running.Go(func() { s.Engine.RunCheckpoints(background) })
-	running.Go(func() { p.deliver.Run(background) })
+	running.Go(func() { p.deliveries.Run(background) })
 	running.Go(func() { p.workflows.run(background) })
 	if p.signIn.mail != nil {
 		running.Go(func() { p.signIn.mail.Run(background) })

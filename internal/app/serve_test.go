@@ -59,7 +59,7 @@ func TestTheFirstRequestFindsItsChannel(t *testing.T) {
 		Server:  config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: t.TempDir()}, SingleUser: true},
 		Version: "test", Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 	}
-	err := serveDuring(t.Context(), options, func(ctx context.Context, s RunningServer) error {
+	err := withServer(t.Context(), options, func(ctx context.Context, s RunningServer) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/push/key", nil)
 		if err != nil {
 			return err

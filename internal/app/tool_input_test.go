@@ -80,11 +80,11 @@ func TestATestChecksInputsAsAServerDoes(t *testing.T) {
 			source, given := oneStepEach(info.Name, inputs)
 			s := newToolServer(t)
 			onServer := runOnServer(t, s, source, given)
-			simulate := func(source, script string) (*workflow.TestReport, error) {
+			simulate := func(source, script string) (*fermata.TestReport, error) {
 				return workflow.Simulate(t.Context(), []byte(source), []byte(script), WorkflowTools())
 			}
 			if info.Name == "workflow" { // only a server knows the inputs of the other workflow
-				simulate = func(source, script string) (*workflow.TestReport, error) {
+				simulate = func(source, script string) (*fermata.TestReport, error) {
 					return s.Simulate(t.Context(), testkit.Admin, workflow.Trial{Source: source, Script: script})
 				}
 			}
@@ -183,7 +183,7 @@ func byStep(run *fermata.WorkflowRun) map[string]*fermata.WorkflowStep {
 	return steps
 }
 
-func runInTest(t *testing.T, simulate func(source, script string) (*workflow.TestReport, error), source string, given map[string]any) map[string]*fermata.WorkflowStep {
+func runInTest(t *testing.T, simulate func(source, script string) (*fermata.TestReport, error), source string, given map[string]any) map[string]*fermata.WorkflowStep {
 	t.Helper()
 	script, err := json.Marshal(map[string]any{"inputs": given, "tools": map[string]any{}})
 	if err != nil {

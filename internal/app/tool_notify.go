@@ -12,7 +12,7 @@ import (
 )
 
 // notifyTool is a tool that sends people a message over channels.
-type notifyTool struct{ deliver *delivery.Service }
+type notifyTool struct{ deliveries *delivery.Service }
 
 // Info implements [tool.Tool].
 func (notifyTool) Info() tool.Info {
@@ -42,7 +42,7 @@ func (n notifyTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) 
 	if err := tool.DecodeInput(c.Input, &in); err != nil {
 		return tool.Result{}, err
 	}
-	sent, err := n.deliver.Announce(ctx, c.Workspace, delivery.Announcement{
+	sent, err := n.deliveries.Announce(ctx, c.Workspace, delivery.Announcement{
 		Key: c.Key, TaskID: c.RunID, Title: in.Title, Body: in.Body, Channels: in.Channels, Members: in.Members,
 	})
 	var e *fermata.Error

@@ -69,13 +69,13 @@ func secretCheck(named map[string]string) (checkUse func(project, name string) *
 }
 
 // newWorkflows creates the service that runs workflows.
-func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*workflowService, error) {
+func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliveries *delivery.Service) (*workflowService, error) {
 	client, err := outboundClient(o)
 	if err != nil {
 		return nil, err
 	}
-	kinds := make([]string, 0, len(deliver.Kinds))
-	for _, k := range deliver.Kinds {
+	kinds := make([]string, 0, len(deliveries.Kinds))
+	for _, k := range deliveries.Kinds {
 		kinds = append(kinds, k.Name)
 	}
 	checkUse, err := secretCheck(o.SecretProjects)
@@ -83,9 +83,9 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 		return nil, err
 	}
 	servers := newToolServers(o, client)
-	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
+	github := toolgithub.Options{Settings: githubSettings(deliveries), HTTP: client}
 	return &workflowService{servers: servers, Service: workflow.New(workflow.Options{
-		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: lookUpSecret, SecretNames: secretNames, CheckSecretUse: checkUse, PublicURL: o.PublicURL, Log: o.Log,
+		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliveries}, http.New(client), github), Servers: servers, Secret: lookUpSecret, SecretNames: secretNames, CheckSecretUse: checkUse, PublicURL: o.PublicURL, Log: o.Log,
 		ChannelKinds: kinds,
 	})}, nil
 }
@@ -117,9 +117,9 @@ func (f *workflowService) run(ctx context.Context) {
 }
 
 // githubSettings returns a function that reads the settings of a workspace's GitHub channel.
-func githubSettings(deliver *delivery.Service) func(context.Context, string) (github.Settings, error) {
+func githubSettings(deliveries *delivery.Service) func(context.Context, string) (github.Settings, error) {
 	return func(ctx context.Context, workspace string) (github.Settings, error) {
-		settings, err := deliver.Settings(ctx, workspace, github.Kind)
+		settings, err := deliveries.Settings(ctx, workspace, github.Kind)
 		if err != nil {
 			return github.Settings{}, err
 		}

@@ -26,7 +26,7 @@ func (c *cancelCommand) Run(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	t, q, err := s.Find(ctx, c.ID)
+	t, q, err := s.FindTaskOrQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}

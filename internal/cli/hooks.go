@@ -32,7 +32,7 @@ type Hooks struct {
 	// WorkflowSchema returns the JSON Schema of definitions.
 	WorkflowSchema func() json.RawMessage
 	// SimulateWorkflow runs a definition with scripted answers.
-	SimulateWorkflow func(context.Context, workflow.SimulationInput) (*workflow.SimulationReport, error)
+	SimulateWorkflow func(context.Context, workflow.SimulationInput) (*fermata.TestReport, error)
 	// Version is the version that --version prints. If it is empty, the build information gives it.
 	Version string
 }

@@ -73,12 +73,12 @@ func (c *listCommand) questions(ctx context.Context, s *session.Session) error {
 	if s.JSON {
 		return s.WriteJSON(list)
 	}
-	s.PrintTable(questionTable(s, list, status), c.noQuestion(status))
+	s.PrintTable(questionTable(s, list, status), c.noQuestionText(status))
 	return nil
 }
 
-// noQuestion returns the text for a list without questions, with what to do next.
-func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
+// noQuestionText returns the text for a list without questions, with what to do next.
+func (c *listCommand) noQuestionText(status fermata.QuestionStatus) string {
 	switch {
 	case c.Project != "" || c.Label != "" || c.Type != "" || c.Assignee != "" || c.Search != "":
 		return "no " + string(status) + " question fits the filters; leave some out to see more"
@@ -136,12 +136,12 @@ func (c *listCommand) tasks(ctx context.Context, s *session.Session) error {
 	for _, task := range list {
 		t.Add(s.IDText(task.ID), render.StateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.AgoText(task.UpdatedAt))
 	}
-	s.PrintTable(t, c.noTask())
+	s.PrintTable(t, c.noTaskText())
 	return nil
 }
 
-// noTask returns the text for a list without tasks, with what to do next.
-func (c *listCommand) noTask() string {
+// noTaskText returns the text for a list without tasks, with what to do next.
+func (c *listCommand) noTaskText() string {
 	switch {
 	case c.Project != "" || c.Label != "" || c.Agent != "" || c.Parent != "" || c.Search != "" || len(c.State) > 0:
 		return "no task fits the filters; leave some out to see more"

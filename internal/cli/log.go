@@ -44,7 +44,7 @@ func (c *logCommand) Run(ctx context.Context, s *session.Session) error {
 			return err
 		}
 	}
-	t, runs, err := c.runs(ctx, s)
+	t, runs, err := c.readRuns(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (c *logCommand) Run(ctx context.Context, s *session.Session) error {
 // isRun reports whether the id is the id of a run.
 func (c *logCommand) isRun() bool { return strings.HasPrefix(c.ID, fermata.PrefixRun+"_") }
 
-// runs returns the task and the requested runs.
-func (c *logCommand) runs(ctx context.Context, s *session.Session) (*fermata.Task, []*fermata.Run, error) {
+// readRuns returns the task and the requested runs.
+func (c *logCommand) readRuns(ctx context.Context, s *session.Session) (*fermata.Task, []*fermata.Run, error) {
 	server, err := s.Server()
 	if err != nil {
 		return nil, nil, err
@@ -91,12 +91,12 @@ func (c *logCommand) runs(ctx context.Context, s *session.Session) (*fermata.Tas
 	if err != nil || c.All || len(all) == 0 && c.Number == "" {
 		return t, all, err
 	}
-	run, err := c.pick(t, all)
+	run, err := c.chooseRun(t, all)
 	return t, []*fermata.Run{run}, err
 }
 
-// pick returns the run with the number or id. If the command names none, it returns the latest run.
-func (c *logCommand) pick(t *fermata.Task, all []*fermata.Run) (*fermata.Run, error) {
+// chooseRun returns the run with the number or id. If the command names none, it returns the latest run.
+func (c *logCommand) chooseRun(t *fermata.Task, all []*fermata.Run) (*fermata.Run, error) {
 	if c.Number == "" {
 		return all[len(all)-1], nil
 	}

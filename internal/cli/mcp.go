@@ -24,7 +24,7 @@ Examples:
 }
 
 func (c *mcpCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
-	if err := checkAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
+	if err := session.CheckAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
 		return err
 	}
 	if hooks.MCP == nil {
@@ -36,7 +36,7 @@ func (c *mcpCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) e
 	}
 	c.URL = login.Address(s.URL)
 	c.Token = cmp.Or(s.Token, login.Token(c.URL))
-	c.Configured = config.Canonical(s.URL) != "" || login.URL != ""
+	c.Configured = config.CanonicalURL(s.URL) != "" || login.URL != ""
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		c.OtherSession = "claude:" + id
 	}

@@ -55,6 +55,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 		{[]string{"serve", "--workers=-1"}, "--workers"},
 		{[]string{"serve", "--isolated"}, "unknown flag --isolated"},
 		{[]string{"mcp", "--approve-wait=-1s"}, "--approve-wait"},
+		{[]string{"hook", "codex", "--wait=-1s"}, "--wait must be at least 0s, and not -1s"},
 		{[]string{"ask", "-"}, "@-"},
 		{[]string{"ask", "Go?", "--title", "-"}, "@-"},
 		{[]string{"ask", "Go?", "--step", "-"}, "@-"},

@@ -25,7 +25,7 @@ func (showCommand) Help() string {
 }
 
 func (c *showCommand) Run(ctx context.Context, s *session.Session) error {
-	t, q, err := s.Find(ctx, c.ID)
+	t, q, err := s.FindTaskOrQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/cli/session"
@@ -40,7 +39,7 @@ func checkAgents(a config.Agents) error {
 			return fermata.Errorf(fermata.CodeInvalidRequest, "--pass-env takes the name of a variable, not %q", name).WithHint("the value is that of the worker's own environment")
 		}
 	}
-	if err := errors.Join(checkAtLeast("--run-timeout", a.RunTimeout, 0), checkAtLeast("--live-wait", a.LiveWait, 0)); err != nil {
+	if err := errors.Join(session.CheckAtLeast("--run-timeout", a.RunTimeout, 0), session.CheckAtLeast("--live-wait", a.LiveWait, 0)); err != nil {
 		return err
 	}
 	others := slices.ContainsFunc(a.Runners, func(name string) bool { return name != "command" })
@@ -58,14 +57,6 @@ func checkAgentCommand(command []string) error {
 	}
 	return fermata.Errorf(fermata.CodeInvalidRequest, "unknown flag %s", command[0]).
 		WithHint("--help lists the flags; arguments of the agent program stand behind --")
-}
-
-// checkAtLeast refuses a duration that is shorter than the flag allows.
-func checkAtLeast(flag string, d, minimum time.Duration) error {
-	if d >= minimum {
-		return nil
-	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, minimum, d)
 }
 
 // givenAgentFlags returns the flags for agents on the command line. Environment variables do not count, because they may be

@@ -24,8 +24,8 @@ type Login struct {
 	Tokens map[string]string `json:"tokens,omitempty"`
 }
 
-// Path returns the place of the file in the user's config folder.
-func Path() (string, error) {
+// LoginPath returns the place of the file in the user's config folder.
+func LoginPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return "", fmt.Errorf("find the config folder: %w", err)
@@ -33,8 +33,8 @@ func Path() (string, error) {
 	return filepath.Join(dir, "fermata", "login.json"), nil
 }
 
-// Load reads the file. If the file does not exist, it returns an empty login.
-func Load(path string) (Login, error) {
+// LoadLogin reads the file. If the file does not exist, it returns an empty login.
+func LoadLogin(path string) (Login, error) {
 	var l Login
 	data, err := os.ReadFile(path)
 	switch {
@@ -53,7 +53,7 @@ func Load(path string) (Login, error) {
 // one, else [DefaultURL].
 func (l Login) Address(requestedURL string) string {
 	for _, url := range []string{requestedURL, l.URL} {
-		if url = Canonical(url); url != "" {
+		if url = CanonicalURL(url); url != "" {
 			return url
 		}
 	}
@@ -62,22 +62,22 @@ func (l Login) Address(requestedURL string) string {
 
 // Token returns the token that was stored for the server, or "" if there is
 // none.
-func (l Login) Token(url string) string { return l.Tokens[Canonical(url)] }
+func (l Login) Token(url string) string { return l.Tokens[CanonicalURL(url)] }
 
-// With returns a copy of the login with a token for the server. This server
+// WithToken returns a copy of the login with a token for the server. This server
 // becomes the one to use.
-func (l Login) With(url, token string) Login {
+func (l Login) WithToken(url, token string) Login {
 	tokens := make(map[string]string, len(l.Tokens)+1)
 	for u, t := range l.Tokens {
 		tokens[u] = t
 	}
-	tokens[Canonical(url)] = token
-	return Login{URL: Canonical(url), Tokens: tokens}
+	tokens[CanonicalURL(url)] = token
+	return Login{URL: CanonicalURL(url), Tokens: tokens}
 }
 
-// Canonical returns the canonical spelling of a server's address: without
+// CanonicalURL returns the canonical spelling of a server's address: without
 // spaces around it and without slashes at its end.
-func Canonical(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
+func CanonicalURL(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
 
 // Save writes the file so that only its owner can read it. It replaces the
 // whole file at once, so a crash leaves the old file.

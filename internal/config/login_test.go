@@ -9,18 +9,18 @@ import (
 func TestLoginIsStoredForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "fermata", "login.json")
-	empty, err := Load(path)
+	empty, err := LoadLogin(path)
 	if err != nil || empty.Address("") != DefaultURL {
 		t.Fatalf("without a file: %+v, %v", empty, err)
 	}
-	if err := empty.With("http://a/", "one").With("http://b", "two").Save(path); err != nil {
+	if err := empty.WithToken("http://a/", "one").WithToken("http://b", "two").Save(path); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("mode %v, %v", info.Mode(), err)
 	}
-	l, err := Load(path)
+	l, err := LoadLogin(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestADamagedFileIsAnError(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); err == nil {
+	if _, err := LoadLogin(path); err == nil {
 		t.Error("want an error")
 	}
 }

@@ -61,7 +61,7 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 		if name == "" {
 			name = "this command"
 		}
-		a.Title = truncate("Allow "+name+"?", fermata.MaxTitle)
+		a.Title = fermata.Truncate("Allow "+name+"?", fermata.MaxTitle)
 	}
 	if in.Preview != nil {
 		a.Context = &fermata.QuestionContext{Preview: in.Preview}
@@ -86,13 +86,4 @@ func (in *approvalInput) checkContradiction() error {
 	default:
 		return nil
 	}
-}
-
-// truncate shortens a title to n characters. The full text is shown elsewhere.
-func truncate(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n-1]) + "…"
 }

@@ -35,7 +35,7 @@ const userQuestionTool = "AskUserQuestion"
 
 // approve decides a permission prompt. Every error denies the call.
 func (s *Server) approve(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
-	v, err := s.decide(ctx, c)
+	v, err := s.decidePrompt(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (s *Server) approve(ctx context.Context, c *call) (*mcp.CallToolResult, err
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(data)}}}, nil
 }
 
-func (s *Server) decide(ctx context.Context, c *call) (promptReply, error) {
+func (s *Server) decidePrompt(ctx context.Context, c *call) (promptReply, error) {
 	var in promptInput
 	if err := json.Unmarshal(c.Params.Arguments, &in); err != nil {
 		return promptReply{}, fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
@@ -67,14 +67,14 @@ func (s *Server) decide(ctx context.Context, c *call) (promptReply, error) {
 		c.setKey("prompt", in.ToolUseID)
 	}
 	if in.ToolName == userQuestionTool {
-		return s.userQuestion(ctx, c, &in)
+		return s.askUserQuestion(ctx, c, &in)
 	}
-	return s.gate(ctx, c, &in)
+	return s.checkCall(ctx, c, &in)
 }
 
-// gate checks a tool call: first by the rules of the gates, then by asking a person, who approves exactly this call,
+// checkCall checks a tool call: first by the rules of the gates, then by asking a person, who approves exactly this call,
 // once. If the call is denied because nobody has decided yet, the approval applies when the agent repeats the call.
-func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (promptReply, error) {
+func (s *Server) checkCall(ctx context.Context, c *call, in *promptInput) (promptReply, error) {
 	gateCall := fermata.GateCall{
 		TaskID: c.task, RunID: c.runID, Project: c.project, CallID: in.ToolUseID, Runner: "claude", Tool: in.ToolName, Input: in.Input,
 	}
@@ -113,8 +113,8 @@ func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (promptRepl
 	return promptReply{Behavior: "allow", UpdatedInput: in.Input}, nil
 }
 
-// userQuestion asks the questions of AskUserQuestion and returns their answers to it.
-func (s *Server) userQuestion(ctx context.Context, c *call, in *promptInput) (promptReply, error) {
+// askUserQuestion asks the questions of AskUserQuestion and returns their answers to it.
+func (s *Server) askUserQuestion(ctx context.Context, c *call, in *promptInput) (promptReply, error) {
 	var ask askInput
 	// Decoding is not strict, because Claude Code adds new fields from time to time.
 	if err := json.Unmarshal(in.Input, &ask); err != nil {

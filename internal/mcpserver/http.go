@@ -72,12 +72,12 @@ func Handler(o HTTPOptions) http.Handler {
 		Backend: o.backend, Version: o.Version, Log: o.Log, Stopping: o.Stopping,
 		ProgressEvery: o.ProgressEvery, ApproveWait: o.ApproveWait,
 	})
-	return Front(o, s.mcp)
+	return FrontHandler(o, s.mcp)
 }
 
-// Front returns the handler in front of a server of the MCP library. It identifies the caller, refuses requests of
+// FrontHandler returns the handler in front of a server of the MCP library. It identifies the caller, refuses requests of
 // other sites, and chooses the handler for the protocol version.
-func Front(o HTTPOptions, s *mcp.Server) http.Handler {
+func FrontHandler(o HTTPOptions, s *mcp.Server) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -89,7 +89,7 @@ func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	stateless := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Logger: o.Log, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: o.MaxBody,
 	})
-	return o.identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return o.identifyCaller(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= formsInResultsVersion {
 			stateless.ServeHTTP(w, r)
 			return
@@ -116,9 +116,9 @@ func (o HTTPOptions) backend(req *mcp.CallToolRequest) (Backend, error) {
 	return &engineBackend{engine: o.Engine, delivery: o.Delivery, caller: caller, renew: renew, limit: o.LimitAsk}, nil
 }
 
-// identify passes the caller to the library as the user of a token. The library then refuses a session to every caller
+// identifyCaller passes the caller to the library as the user of a token. The library then refuses a session to every caller
 // except the one that opened it.
-func (o HTTPOptions) identify(next http.Handler) http.Handler {
+func (o HTTPOptions) identifyCaller(next http.Handler) http.Handler {
 	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		c := o.Caller(ctx)
 		if len(c.Scopes) == 0 {

@@ -55,7 +55,7 @@ func (c *call) findOrCreateTask(ctx context.Context) (string, error) {
 	}
 	title := "Session of an agent"
 	if who := c.ClientInfo(); who != nil && who.Name != "" {
-		title = truncate("Session of "+who.Name, fermata.MaxTaskTitle)
+		title = fermata.Truncate("Session of "+who.Name, fermata.MaxTaskTitle)
 	}
 	t, err := c.backend.CreateTask(ctx, fermata.NewTask{
 		Title: title, Project: c.project, Runner: fermata.RunnerExternal, SessionKey: c.session,

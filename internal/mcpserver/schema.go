@@ -1,5 +1,11 @@
 package mcpserver
 
+import (
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
 // schema is a JSON Schema. The schemas are written by hand, so that every
 // client accepts them. They have no lists of types and no references, and every
 // array has the schema of its items.
@@ -45,8 +51,8 @@ func mergeSchemas(groups ...schema) schema {
 	return all
 }
 
-// option is the schema of an option. The server also accepts a plain text.
-var option = object(schema{
+// optionSchema is the schema of an option. The server also accepts a plain text.
+var optionSchema = object(schema{
 	"label":       text("What the person picks: one to five words."),
 	"value":       text("What you get back; the label when left out."),
 	"description": text("One line: what this choice leads to."),
@@ -55,23 +61,23 @@ var option = object(schema{
 	"danger":      flag("Cannot be undone; never taken without a person."),
 })
 
-var questionID = text("The id that you got when you asked.")
+var questionIDSchema = text("The id that you got when you asked.")
 
-var preview = object(schema{
+var previewSchema = object(schema{
 	"kind": oneOf("What it is.", "diff", "command", "table", "json", "text"),
 	"text": text("The thing itself."),
 }, "kind", "text")
 
-var assignees = listOf("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"})
+var assigneesSchema = listOf("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"})
 
 // askFields are the fields of a question.
 var askFields = schema{
 	"question": text("The one thing you ask, in one sentence. For several use questions."),
-	"options":  listOf("The choices; leave it out for a free answer.", option),
-	"questions": listOf("Up to four questions that are answered together.", object(schema{
+	"options":  listOf(fmt.Sprintf("The choices, at most %d; better no more than four. Leave it out for a free answer.", fermata.MaxOptions), optionSchema),
+	"questions": listOf(fmt.Sprintf("Questions that are answered together, at most %d; better no more than four.", fermata.MaxItems), object(schema{
 		"question":    text("The question, in one sentence."),
-		"header":      text("A label of at most 12 characters."),
-		"options":     listOf("The choices. The person can write something else, unless other is false.", option),
+		"header":      text(fmt.Sprintf("A label of one or two words, at most %d characters.", fermata.MaxHeader)),
+		"options":     listOf("The choices, as in options. The person can write something else, unless other is false.", optionSchema),
 		"other":       flag("The person may answer in their own words. True when left out."),
 		"multiSelect": flag("Several options may be chosen."),
 	}, "question")),
@@ -81,25 +87,25 @@ var askFields = schema{
 	"default": text("What is taken when nobody answers in time: the value of an option, or the answer as text."),
 	"type": oneOf("blocking, the default, when you must stop; non_blocking, with a default, when you can go on; error_recovery after an error.",
 		"blocking", "non_blocking", "error_recovery"),
-	"title": text("Headline of at most 120 characters; the question when left out."),
+	"title": text(fmt.Sprintf("Headline of at most %d characters; the question when left out.", fermata.MaxTitle)),
 	"body":  text("What the person needs to know, in Markdown. Short."),
 	"context": object(schema{
 		"text":    text("What the person needs to know, in plain words. A text in place of this object is this."),
 		"step":    text("What you are doing."),
 		"error":   text("The error that stopped you."),
-		"preview": preview,
+		"preview": previewSchema,
 	}),
-	"assignees":       assignees,
+	"assignees":       assigneesSchema,
 	"timeout":         text("How long people have: 30m, 36h, 3d or never."),
 	"on_timeout":      oneOf("What happens then.", "default", "skip", "fail"),
 	"priority":        wholeNumber("0 is the highest, 4 the lowest.", 0, 4),
 	"confidence":      wholeNumber("How sure you are of your own default, in percent.", 0, 100),
-	"risk":            risk,
+	"risk":            riskSchema,
 	"idempotency_key": text("A call with the same key returns the same question."),
 	"dedupe_key":      text("A name for what you ask; asking it again while it is open adds no second card."),
 }
 
-var risk = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
+var riskSchema = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
 
 // workflowFields are fields of a question by the names that workflows use.
 var workflowFields = schema{
@@ -120,11 +126,11 @@ var approvalFields = schema{
 	"tool":      text("The tool that you want to call."),
 	"arguments": schema{"type": "object", "description": "Its arguments, exactly as you will send them.", "additionalProperties": true},
 	"command":   text("Instead of a tool: the command, exactly as it will run."),
-	"title":     text("Headline of at most 120 characters."),
+	"title":     text(fmt.Sprintf("Headline of at most %d characters.", fermata.MaxTitle)),
 	"reason":    text("Why, and what follows, in Markdown. Short."),
-	"preview":   preview,
-	"risk":      risk,
-	"assignees": assignees,
+	"preview":   previewSchema,
+	"risk":      riskSchema,
+	"assignees": assigneesSchema,
 
 	"approvals_required": wholeNumber("How many people must approve.", 1, 50),
 	"timeout":            text("How long people have: 30m, 36h, 3d or never. Nobody's answer is a no."),

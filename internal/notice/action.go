@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -149,23 +148,13 @@ func (f field) readCommand(into *string) bool {
 		return false
 	}
 	for i, word := range words {
-		words[i] = QuoteWord(word)
+		words[i] = fermata.QuoteShellWord(word)
 	}
 	*into = strings.Join(words, " ")
 	return true
 }
 
 // plainWord matches a word that a shell takes unchanged, without quotes.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// QuoteWord quotes a word so that a shell reads it as a single word.
-func QuoteWord(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // BoundedActionParts lays out all of the action of q, with hidden characters made visible.
 // If the parts have more than maxChars characters together, it returns no parts,
 // and tooLong says so. A message without the parts must not offer to decide.

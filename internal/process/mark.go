@@ -24,7 +24,7 @@ func ownMark() string {
 	return own
 }
 
-var programs atomic.Int64
+var programCount atomic.Int64
 
 // RunFolderPattern is the pattern for the names of run folders. It contains the mark, so that the folders of a killed
 // process can be found.
@@ -34,4 +34,4 @@ var RunFolderPattern = RunFolderPatternOf(Mark)
 func RunFolderPatternOf(mark string) string { return "fermata-run-" + mark + "-*" }
 
 // nextMark returns the mark of a new program.
-func nextMark() string { return Mark + "." + strconv.FormatInt(programs.Add(1), 10) }
+func nextMark() string { return Mark + "." + strconv.FormatInt(programCount.Add(1), 10) }

@@ -32,11 +32,11 @@ func killProgram(mark string, leader int) {
 // killPrograms kills the rest of programs: the processes with the mark, and those in the sessions of the leaders. A
 // process that clears its environment stays in the session.
 func killPrograms(mark string, leaders map[string]bool) {
-	killAll(func(pid string) (is, unknown bool) {
-		if is, unknown = isMarked(pid, mark); !is && leaders[sessionOf(pid)] {
+	killAll(func(pid string) (matched, unknown bool) {
+		if matched, unknown = isMarked(pid, mark); !matched && leaders[sessionOf(pid)] {
 			return true, false
 		}
-		return is, unknown
+		return matched, unknown
 	})
 }
 
@@ -50,17 +50,17 @@ func sessionOf(pid string) string {
 }
 
 // killAll kills every process for which matches is true, and returns when none is left.
-func killAll(matches func(pid string) (is, unknown bool)) {
+func killAll(matches func(pid string) (matched, unknown bool)) {
 	for range killTries {
-		if !killEach(matches) {
+		if !killMatchesOnce(matches) {
 			return
 		}
 		time.Sleep(killRetryDelay)
 	}
 }
 
-// killEach kills the matching processes once, and reports whether there were any, or may have been.
-func killEach(matches func(pid string) (is, unknown bool)) (found bool) {
+// killMatchesOnce kills the matching processes once, and reports whether there were any, or may have been.
+func killMatchesOnce(matches func(pid string) (matched, unknown bool)) (found bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return false
@@ -76,25 +76,25 @@ func killEach(matches func(pid string) (is, unknown bool)) (found bool) {
 			continue
 		}
 		// Read the start before the environment. If another process gets the number meanwhile, it has a later start.
-		began := startTimeOf(name)
-		is, unknown := matches(name)
-		if is {
-			kill(pid, began)
+		startTime := startTimeOf(name)
+		matched, unknown := matches(name)
+		if matched {
+			kill(pid, startTime)
 		}
-		found = found || is || unknown
+		found = found || matched || unknown
 	}
 	return found
 }
 
 // kill kills the process with the number if it has the given start. Another process may have the number by now, but no
 // process gets it while held refers to the old one.
-func kill(pid int, began string) {
+func kill(pid int, startTime string) {
 	held, err := os.FindProcess(pid)
 	if err != nil {
 		return
 	}
 	defer held.Release() //nolint:errcheck // nothing hangs on it
-	if began != "" && startTimeOf(strconv.Itoa(pid)) == began {
+	if startTime != "" && startTimeOf(strconv.Itoa(pid)) == startTime {
 		held.Kill() //nolint:errcheck // a process that is gone is what is wanted
 	}
 }

@@ -19,25 +19,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// TestReport is the result of a simulation.
-type TestReport struct {
-	Workflow string `json:"workflow"`
-	// Passed reports whether every expectation was met.
-	Passed   bool                        `json:"passed"`
-	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
-	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
-	// Failures are the expectations that were not met.
-	Failures []string `json:"failures,omitempty"`
-	// End is the simulated time at which the run ended.
-	End time.Time `json:"end,omitzero"`
-	// Script is the script that the simulation made up, if no script was given.
-	Script string `json:"script,omitempty"`
-}
-
 // Simulate runs a definition with a script: on its own database, with a clock that skips waiting times, and without any
 // effect outside. Without a script it makes up the outputs of tools and the answers of people. tools are the tools of a
 // server, beside the built-in ones.
-func Simulate(ctx context.Context, source, script []byte, tools []tool.Info) (*TestReport, error) {
+func Simulate(ctx context.Context, source, script []byte, tools []tool.Info) (*fermata.TestReport, error) {
 	known := offlineCatalog(tools)
 	d, problems := definition.Load(source, known)
 	if d == nil {
@@ -46,12 +31,12 @@ func Simulate(ctx context.Context, source, script []byte, tools []tool.Info) (*T
 	return runSimulation(ctx, d, known, source, script)
 }
 
-func reportProblems(problems []definition.Problem) *TestReport {
-	return &TestReport{Problems: toWireProblems(problems), Failures: []string{"the definition is wrong"}}
+func reportProblems(problems []definition.Problem) *fermata.TestReport {
+	return &fermata.TestReport{Problems: toWireProblems(problems), Failures: []string{"the definition is wrong"}}
 }
 
 // runSimulation runs a loaded definition as [Simulate] does.
-func runSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source, script []byte) (*TestReport, error) {
+func runSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source, script []byte) (*fermata.TestReport, error) {
 	// With the idempotency key of the request, all writes of the run would count as one repeated write.
 	ctx = engine.WithIdempotency(ctx, "", "")
 	sc, err := readScript(script)
@@ -88,7 +73,7 @@ type simulation struct {
 	mu         sync.Mutex
 	callCounts map[string]int
 	askCounts  map[string]int
-	report     *TestReport
+	report     *fermata.TestReport
 	// prompts are the texts of the questions asked, by step.
 	prompts map[string]string
 	guesses guesses
@@ -101,7 +86,7 @@ type simulation struct {
 func newSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source []byte, sc Script) (_ *simulation, err error) {
 	r := &simulation{
 		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, source: source,
-		report: &TestReport{Workflow: d.Name}, prompts: map[string]string{}, guesses: newGuesses(known.Tools),
+		report: &fermata.TestReport{Workflow: d.Name}, prompts: map[string]string{}, guesses: newGuesses(known.Tools),
 	}
 	if sc.Now != "" {
 		at, err := time.Parse(time.RFC3339, sc.Now)

@@ -12,7 +12,7 @@ import (
 )
 
 // checkExpectations compares the run with the expectations of the script.
-func (r *simulation) checkExpectations(ctx context.Context, run *fermata.WorkflowRun) (*TestReport, error) {
+func (r *simulation) checkExpectations(ctx context.Context, run *fermata.WorkflowRun) (*fermata.TestReport, error) {
 	now, err := r.db.Now(ctx)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type Trial struct {
 // Simulate tests a definition as [Simulate] does, with the tools and channels of the caller's workspace. A caller that may read
 // workflows gets the problems of a wrong definition. Only a caller that may define the workflow runs a correct one. A
 // process runs one such test at a time, for at most 20 seconds.
-func (s *Service) Simulate(ctx context.Context, c fermata.Caller, t Trial) (*TestReport, error) {
+func (s *Service) Simulate(ctx context.Context, c fermata.Caller, t Trial) (*fermata.TestReport, error) {
 	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Service) Simulate(ctx context.Context, c fermata.Caller, t Trial) (*Tes
 	defer cancel()
 	report, err := runSimulation(limited, d, known, source, []byte(t.Script))
 	if err != nil && errors.Is(context.Cause(limited), errSimulationTimeout) {
-		return &TestReport{Failures: []string{fmt.Sprintf("the test was ended after %s. fermata workflow test has no limit", simulationTimeout)}}, nil
+		return &fermata.TestReport{Failures: []string{fmt.Sprintf("the test was ended after %s. fermata workflow test has no limit", simulationTimeout)}}, nil
 	}
 	return report, err
 }

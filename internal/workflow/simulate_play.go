@@ -15,7 +15,7 @@ import (
 )
 
 // play starts the run and brings it to its end.
-func (r *simulation) play(ctx context.Context) (*TestReport, error) {
+func (r *simulation) play(ctx context.Context) (*fermata.TestReport, error) {
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (c *LoginCommand) Run(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := login.With(address, token).Save(path); err != nil {
+	if err := login.WithToken(address, token).Save(path); err != nil {
 		return err
 	}
 	if s.JSON {

@@ -36,8 +36,8 @@ Examples:
     fermata notifications -f mine.json`
 }
 
-// says reports whether a flag changes anything.
-func (c *NotificationsCommand) says() bool {
+// changesAny reports whether a flag changes anything.
+func (c *NotificationsCommand) changesAny() bool {
 	return c.Zone != nil || c.Language != nil || c.Quiet != nil || len(c.Days) > 0 || c.Urgent != nil || c.Deadline != nil || c.Digest != nil || c.File != ""
 }
 
@@ -51,7 +51,7 @@ func (c *NotificationsCommand) Run(ctx context.Context, s *session.Session) erro
 	if err != nil {
 		return err
 	}
-	if c.says() {
+	if c.changesAny() {
 		if err := c.apply(s, &p); err != nil {
 			return err
 		}

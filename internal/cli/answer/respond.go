@@ -9,7 +9,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/render"
 	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
-	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // RespondCommand is fermata respond: it answers one question, or walks through all that wait.
@@ -149,7 +148,7 @@ func (c *RespondCommand) repeatCommand(q *fermata.Question) string {
 	}
 	words = append(append(words, c.Answer...), "--yes")
 	for i, word := range words {
-		words[i] = notice.QuoteWord(word)
+		words[i] = fermata.QuoteShellWord(word)
 	}
 	return strings.Join(words, " ")
 }

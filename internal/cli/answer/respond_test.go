@@ -56,6 +56,16 @@ func TestRespondReadsALine(t *testing.T) {
 	}
 }
 
+// Nobody presses Enter behind a prompt that a pipe answers.
+func TestEachPipedPromptHasItsOwnLine(t *testing.T) {
+	t.Parallel()
+	url, sent := newAnswerServer(t, rendertest.SampleQuestions(t)["several"])
+	code, _, talk := clitest.Run(t, "8080\n2\n", "--url", url, "respond", "3f9k2a")
+	if code != session.ExitOK || sent.Answers["port"] != "8080" || !strings.Contains(talk, "\nWhich port? (port):\nWhich tags? (tags):\n") {
+		t.Errorf("got %d, sent %+v\n%s", code, sent, talk)
+	}
+}
+
 // The demo cancels the prompt when its question is closed.
 func TestRespondIsEndedByItsCaller(t *testing.T) {
 	t.Parallel()

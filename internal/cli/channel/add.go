@@ -13,7 +13,7 @@ type addCommand struct {
 	session.WriteFlags
 	Kind string `arg:"" help:"Kind of channel: slack, email, github, webhook, notify …"`
 	Name string `arg:"" help:"Name of the channel; what routes and questions name."`
-	settingFlags
+	settingArgs
 	Disabled bool `help:"Add it, but do not use it yet."`
 }
 

@@ -12,7 +12,7 @@ import (
 type setCommand struct {
 	session.WriteFlags
 	Name string `arg:"" help:"Name of the channel."`
-	settingFlags
+	settingArgs
 	Unset  []string `placeholder:"NAME" help:"Take a setting away; repeat it."`
 	Rename string   `placeholder:"NAME" help:"Give the channel another name."`
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
-// settingFlags holds the settings of a channel.
-type settingFlags struct {
+// settingArgs holds the settings of a channel.
+type settingArgs struct {
 	Setting []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
 	File    string   `short:"f" type:"path" placeholder:"FILE" help:"JSON object with settings; - is standard input."`
 }
@@ -21,7 +21,7 @@ type settingFlags struct {
 // settings returns the settings of the file and the arguments. It decodes a
 // value that is a JSON list, object, truth value or null. A number stays text:
 // see [convertNumbers].
-func (f settingFlags) settings(s *session.Session) (map[string]any, error) {
+func (f settingArgs) settings(s *session.Session) (map[string]any, error) {
 	if err := session.CheckUniqueNames("", f.Setting); err != nil {
 		return nil, err
 	}

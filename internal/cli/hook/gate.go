@@ -102,6 +102,9 @@ func runGate(ctx context.Context, s *session.Session, f gateFlags, d gateDialect
 			err = session.ExitError(exitBlocked)
 		}
 	}()
+	if err = session.CheckAtLeast("--wait", f.Wait, 0); err != nil {
+		return err
+	}
 	h := &gateHook{s: s, gateFlags: f, gateDialect: d, runFolder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
 	if !h.Worker && h.runFolder != "" && process.IsInRun(h.runFolder) {
 		// The run already has a gate for every call.

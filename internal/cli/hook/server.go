@@ -17,7 +17,7 @@ import (
 // serverFromFlags returns a client of the server that the hook's command line names. The environment gives neither the
 // address, nor the token, nor a proxy.
 func (h *gateHook) serverFromFlags() (*client.Client, error) {
-	address := config.Canonical(h.Server)
+	address := config.CanonicalURL(h.Server)
 	token, err := h.readTokenFile(address)
 	if err != nil {
 		return nil, err

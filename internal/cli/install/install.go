@@ -55,7 +55,7 @@ func (c *Command) Run(s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	edits, err := c.edits(plan)
+	edits, err := c.planEdits(plan)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (c *Command) Run(s *session.Session) error {
 		}
 	}
 	if !c.Remove {
-		return c.tellToken(s)
+		return c.warnOfMissingToken(s)
 	}
 	return nil
 }
 
-// tellToken tells the person if the hooks have no token. A server in single-user mode needs none: it treats programs on
+// warnOfMissingToken tells the person if the hooks have no token. A server in single-user mode needs none: it treats programs on
 // its own machine as the person.
-func (c *Command) tellToken(s *session.Session) error {
+func (c *Command) warnOfMissingToken(s *session.Session) error {
 	login, file, err := s.Login()
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *Command) tellToken(s *session.Session) error {
 }
 
 func (c *Command) plan(s *session.Session) (*installation, error) {
-	target, err := c.places(s)
+	target, err := c.findTarget(s)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +118,12 @@ type fileEdit struct {
 	stripPart func(content []byte) ([]byte, error)
 }
 
-// edits computes the changes of all files before the first file is written. Half an installation would let an agent
+// planEdits computes the changes of all files before the first file is written. Half an installation would let an agent
 // ask but check no call.
-func (c *Command) edits(plan *installation) ([]fileEdit, error) {
+func (c *Command) planEdits(plan *installation) ([]fileEdit, error) {
 	var edits []fileEdit
 	for _, f := range plan.files {
-		e, err := c.edit(f)
+		e, err := c.planEdit(f)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func (c *Command) edits(plan *installation) ([]fileEdit, error) {
 	return edits, nil
 }
 
-func (c *Command) edit(f configFile) (fileEdit, error) {
+func (c *Command) planEdit(f configFile) (fileEdit, error) {
 	e := fileEdit{name: f.path, path: f.path, stripPart: func(content []byte) ([]byte, error) { return f.edit(content, true) }}
 	if target, err := filepath.EvalSymlinks(f.path); err == nil {
 		// A link stays a link; the file behind it changes.
@@ -271,7 +271,7 @@ type target struct {
 	server []string
 }
 
-func (c *Command) places(s *session.Session) (target, error) {
+func (c *Command) findTarget(s *session.Session) (target, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return target{}, err

@@ -362,13 +362,13 @@ func TestInstallsWholeOrNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := p.claude().files
-	if edits, err := (&Command{}).edits(&installation{files: files}); err == nil || len(edits) != 0 {
+	if edits, err := (&Command{}).planEdits(&installation{files: files}); err == nil || len(edits) != 0 {
 		t.Errorf("edits = %d, %v; want none and an error", len(edits), err)
 	}
 	if err := os.WriteFile(settings, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	edits, err := (&Command{}).edits(&installation{files: files})
+	edits, err := (&Command{}).planEdits(&installation{files: files})
 	if err != nil || len(edits) != 2 {
 		t.Errorf("edits = %d, %v; want both files", len(edits), err)
 	}

@@ -36,17 +36,8 @@ func EventText(e *fermata.Event) string {
 			if answers, many := v.(map[string]any); many {
 				text = ValuesText(answers)
 			}
-			parts = append(parts, key+"="+truncate(terminal.OneLine(text), 60))
+			parts = append(parts, key+"="+fermata.Truncate(terminal.OneLine(text), 60))
 		}
 	}
 	return strings.Join(parts, "  ")
-}
-
-// truncate shortens text to n characters.
-func truncate(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n-1]) + "…"
 }

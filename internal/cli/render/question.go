@@ -54,7 +54,7 @@ func printWholeQuestion(p terminal.Printer, q *fermata.Question, now time.Time) 
 func printQuestionFacts(p terminal.Printer, q *fermata.Question) {
 	task := "task " + terminal.ShortID(q.TaskID)
 	if title := notice.TaskTitle(q); title != "" {
-		task += " “" + truncate(title, 60) + "”"
+		task += " “" + fermata.Truncate(title, 60) + "”"
 	}
 	facts := []string{q.ID, task, "project " + terminal.OneLine(q.Project)}
 	if votes := notice.Votes(q); votes != "" {

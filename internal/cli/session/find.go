@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/render"
 )
 
-// Find returns the task or the question with the id. The ending of an id may belong to either; Find refuses an ending
+// FindTaskOrQuestion returns the task or the question with the id. The ending of an id may belong to either; FindTaskOrQuestion refuses an ending
 // that belongs to both.
-func (s *Session) Find(ctx context.Context, id string) (*fermata.Task, *fermata.Question, error) {
+func (s *Session) FindTaskOrQuestion(ctx context.Context, id string) (*fermata.Task, *fermata.Question, error) {
 	server, err := s.Server()
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +49,7 @@ func (s *Session) ResolveTaskID(ctx context.Context, id string) (string, error) 
 	if _, err := s.Server(); err != nil || strings.HasPrefix(id, fermata.PrefixTask+"_") {
 		return id, err
 	}
-	t, q, err := s.Find(ctx, id)
+	t, q, err := s.FindTaskOrQuestion(ctx, id)
 	switch {
 	case err != nil:
 		return "", err
@@ -68,7 +68,7 @@ func IsLookupFailure(err error) bool {
 // FindQuestion returns the question with the id, or the question that the task with the id waits for. A workflow run
 // also waits for the questions of its branches and items. If there is just one of these, FindQuestion returns it.
 func (s *Session) FindQuestion(ctx context.Context, id string) (*fermata.Question, error) {
-	t, q, err := s.Find(ctx, id)
+	t, q, err := s.FindTaskOrQuestion(ctx, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Session) noQuestionError(ctx context.Context, t *fermata.Task) error {
 // FindTask returns the task with the id, or the task that asks the question
 // with the id.
 func (s *Session) FindTask(ctx context.Context, id string) (*fermata.Task, error) {
-	t, q, err := s.Find(ctx, id)
+	t, q, err := s.FindTaskOrQuestion(ctx, id)
 	if err != nil || t != nil {
 		return t, err
 	}

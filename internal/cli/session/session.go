@@ -51,12 +51,12 @@ func (s *Session) SetGlobals(g Globals) {
 
 // Login returns the login that `fermata login` stored, and the path of its file.
 func (s *Session) Login() (config.Login, string, error) {
-	path, err := config.Path()
+	path, err := config.LoginPath()
 	if err != nil {
 		// Without a home there is no stored login, but everything else works.
 		return config.Login{}, "", nil //nolint:nilerr // see above
 	}
-	l, err := config.Load(path)
+	l, err := config.LoadLogin(path)
 	return l, path, err
 }
 

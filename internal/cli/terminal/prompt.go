@@ -26,12 +26,16 @@ func (c *Console) ReadSecret(ctx context.Context, prompt string) (string, error)
 }
 
 // PromptLine writes a prompt to standard error and reads a line of standard input. At the end of the input it returns
-// io.EOF.
+// io.EOF. If the input is no terminal, nobody's Enter ends the line of the prompt, so PromptLine ends it.
 func (c *Console) PromptLine(ctx context.Context, prompt string) (string, error) {
 	if c.NeverAsk {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
 	}
-	_, _ = io.WriteString(c.Err, prompt+": ")
+	separator := " "
+	if !c.InTerm {
+		separator = "\n"
+	}
+	_, _ = io.WriteString(c.Err, prompt+":"+separator)
 	return c.NextLine(ctx)
 }
 

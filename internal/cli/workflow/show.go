@@ -45,7 +45,7 @@ func (c *showCommand) Run(ctx context.Context, s *session.Session) error {
 		if err := session.CheckUnreadFlags("a run", map[string]bool{"--source": c.Source, "--hash": c.Hash != ""}); err != nil {
 			return err
 		}
-		return c.run(ctx, s, run)
+		return c.showRun(ctx, s, run)
 	}
 	if c.Watch {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--watch is for runs, and %q is a workflow", c.Word).
@@ -75,7 +75,7 @@ func (c *showCommand) Run(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
-func (c *showCommand) run(ctx context.Context, s *session.Session, run *fermata.WorkflowRun) error {
+func (c *showCommand) showRun(ctx context.Context, s *session.Session, run *fermata.WorkflowRun) error {
 	v := &runView{s: s, id: run.ID, marks: drawing.ChooseMarks(&s.Console, c.Plain)}
 	if c.Watch {
 		return drawing.Watch(ctx, s, v)

@@ -20,22 +20,6 @@ type SimulationInput struct {
 	Source, Answers []byte
 }
 
-// SimulationReport is the result of a simulation.
-type SimulationReport struct {
-	Workflow string `json:"workflow"`
-	// Passed reports whether every expectation was met.
-	Passed   bool                        `json:"passed"`
-	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
-	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
-	// Failures are the expectations that were not met.
-	Failures []string `json:"failures,omitempty"`
-	// End is the time of the simulated clock at the end of the run.
-	End time.Time `json:"end,omitzero"`
-	// Script holds the generated answers of tools and people, if none were
-	// given.
-	Script string `json:"script,omitempty"`
-}
-
 type testCommand struct {
 	File    string `arg:"" help:"The definition."`
 	Answers string `type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected. Without it, the test makes them up and prints them."`
@@ -93,7 +77,7 @@ func (c *testCommand) Run(ctx context.Context, s *session.Session, local Local) 
 }
 
 // save writes the generated answers of the test to a new file.
-func (c *testCommand) save(s *session.Session, report *SimulationReport) error {
+func (c *testCommand) save(s *session.Session, report *fermata.TestReport) error {
 	_, err := session.WriteNewFile(c.Save, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(report.Script)) })
 	if err != nil {
 		return err
@@ -104,7 +88,7 @@ func (c *testCommand) save(s *session.Session, report *SimulationReport) error {
 
 // print writes the steps as a run shows them, and the expectations that were
 // not met.
-func (c *testCommand) print(s *session.Session, report *SimulationReport) {
+func (c *testCommand) print(s *session.Session, report *fermata.TestReport) {
 	printProblems(s.Stdout(), c.File, report.Problems)
 	if report.Run != nil {
 		// Use the end time of the simulated run. The run itself does not exist

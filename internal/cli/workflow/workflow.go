@@ -51,7 +51,7 @@ type Local struct {
 	// Schema returns the JSON Schema of definitions.
 	Schema func() json.RawMessage
 	// Simulate runs a definition with scripted answers.
-	Simulate func(context.Context, SimulationInput) (*SimulationReport, error)
+	Simulate func(context.Context, SimulationInput) (*fermata.TestReport, error)
 }
 
 // checkSource returns the problems of a definition that this program can find

@@ -88,7 +88,7 @@ func sessionMeta() map[string]any {
 			"disableAllHooks": false,
 			"permissions":     object{"ask": claudeAskTools, "defaultMode": askingMode, "disableBypassPermissionsMode": "disable"},
 			"hooks": object{"PreToolUse": []object{{
-				"matcher": "mcp__(?!" + server + "__).*", "hooks": []object{{"type": "command", "command": claudeHook, "timeout": agent.HookSeconds}},
+				"matcher": "mcp__(?!" + serverName + "__).*", "hooks": []object{{"type": "command", "command": claudeHook, "timeout": agent.HookSeconds}},
 			}}},
 		},
 	}}}

@@ -48,10 +48,10 @@ func TestEnvironmentAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := lookUp(env, contentEnv); !strings.Contains(got, `"model":"a/b"`) || !strings.Contains(got, `"bash":"ask"`) {
+	if got := lookUpEnv(env, contentEnv); !strings.Contains(got, `"model":"a/b"`) || !strings.Contains(got, `"bash":"ask"`) {
 		t.Errorf("the configuration is %s", got)
 	}
-	if got := lookUp(env, permissionEnv); !strings.Contains(got, `"bash":"ask"`) || strings.Contains(got, "allow\"") && !strings.Contains(got, `"fermata_*":"allow"`) {
+	if got := lookUpEnv(env, permissionEnv); !strings.Contains(got, `"bash":"ask"`) || strings.Contains(got, "allow\"") && !strings.Contains(got, `"fermata_*":"allow"`) {
 		t.Errorf("the permission is %s", got)
 	}
 	if _, err := environ(agent.Options{SetEnv: []string{contentEnv + "=broken"}}, claimOf()); err == nil {

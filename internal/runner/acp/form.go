@@ -155,11 +155,8 @@ func (p *field) options() []fermata.Option {
 func (f *form) question() fermata.Ask {
 	a := fermata.Ask{Type: fermata.Blocking, Items: f.items}
 	first, _, more := strings.Cut(f.message, "\n")
-	if runes := []rune(first); len(runes) > fermata.MaxTitle {
-		first, more = string(runes[:fermata.MaxTitle-1])+"…", true
-	}
-	a.Title = first
-	if more {
+	a.Title = fermata.Truncate(first, fermata.MaxTitle)
+	if more || a.Title != first {
 		a.Body = f.message
 	}
 	return a

@@ -13,20 +13,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// version is the only protocol version that this package supports.
-const version = acp.ProtocolVersionNumber
+// protocolVersion is the only version of the protocol that this package supports.
+const protocolVersion = acp.ProtocolVersionNumber
 
 // openSession connects, and then loads the session of the last run or begins a new one. It returns the first prompt.
 func (c *conversation) openSession(ctx context.Context) (string, error) {
 	hello, err := acp.SendRequest[greeting](c.conn, ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
-		ProtocolVersion: version, ClientInfo: &acp.Implementation{Name: "fermata", Version: "1"},
+		ProtocolVersion: protocolVersion, ClientInfo: &acp.Implementation{Name: "fermata", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}},
 	})
 	if err != nil {
 		return "", err
 	}
-	if hello.ProtocolVersion != version {
-		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, version)
+	if hello.ProtocolVersion != protocolVersion {
+		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, protocolVersion)
 	}
 	if hello.Agent.knownProgram() == "" && !c.r.opts.AllowUnknown {
 		return "", fmt.Errorf("it calls itself %q, and no program of this name is known to ask before it acts, so no rule of gates would hold it: "+
@@ -114,7 +114,7 @@ func (c *conversation) loadSession(ctx context.Context, hello greeting, last *fe
 	}
 	c.beganAt = last.Settings[beganSetting]
 	if c.forgetsCancelled {
-		c.waitOutMinute(ctx)
+		c.awaitNextMinute(ctx)
 	}
 	c.session.setReplaying(true)
 	defer c.session.setReplaying(false)
@@ -135,10 +135,10 @@ func (c *conversation) loadSession(ctx context.Context, hello greeting, last *fe
 // geminiName is the name by which Gemini CLI introduces itself.
 const geminiName = "gemini-cli"
 
-// waitOutMinute waits until the minute in which the session began has passed. Gemini CLI names the file of a session by
+// awaitNextMinute waits until the minute in which the session began has passed. Gemini CLI names the file of a session by
 // that minute. Before it loads the session, it begins another one with the same id. In the same minute, this overwrites
 // the file that it is about to read, and the load fails with "No previous sessions found".
-func (c *conversation) waitOutMinute(ctx context.Context) {
+func (c *conversation) awaitNextMinute(ctx context.Context) {
 	began, err := time.Parse(time.RFC3339, c.beganAt)
 	if err != nil {
 		return

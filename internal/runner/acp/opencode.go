@@ -20,7 +20,7 @@ const (
 // Fermata's own tools need no permission, nor do tools that look or plan. Subagents are off, because opencode passes on
 // neither their calls nor their questions.
 var openCodePermission = []openCodeRule{
-	{"*_*", "ask"}, {server + "_*", "allow"}, {"bash", "ask"}, {"edit", "ask"}, {"webfetch", "ask"}, {"websearch", "ask"}, {"codesearch", "ask"},
+	{"*_*", "ask"}, {serverName + "_*", "allow"}, {"bash", "ask"}, {"edit", "ask"}, {"webfetch", "ask"}, {"websearch", "ask"}, {"codesearch", "ask"},
 	{"external_directory", "ask"}, {"doom_loop", "ask"}, {"task", "deny"},
 }
 
@@ -31,12 +31,12 @@ type openCodeRule struct{ name, action string }
 // program: the command does not show which program it is.
 func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	env := agent.Environ(o, claim)
-	config, err := openCodeConfig(lookUp(env, contentEnv))
+	config, err := openCodeConfig(lookUpEnv(env, contentEnv))
 	if err != nil {
 		return nil, err
 	}
 	env = append(env, contentEnv+"="+config)
-	if given := lookUp(env, permissionEnv); given != "" {
+	if given := lookUpEnv(env, permissionEnv); given != "" {
 		permission, err := withAskRules(json.RawMessage(given))
 		if err != nil {
 			return nil, fmt.Errorf("%s is no JSON object: %w", permissionEnv, err)
@@ -46,8 +46,8 @@ func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	return env, nil
 }
 
-// lookUp returns the last value of a variable, or "" if it is not set.
-func lookUp(env []string, name string) string {
+// lookUpEnv returns the last value of a variable, or "" if it is not set.
+func lookUpEnv(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
@@ -132,23 +132,23 @@ func withAskRules(given json.RawMessage) (json.RawMessage, error) {
 	var out strings.Builder
 	out.WriteByte('{')
 	// The given entries come first, and of these the widest patterns.
-	for _, name := range sortedByWidth(fields) {
+	for _, name := range sortNamesByWidth(fields) {
 		if !slices.ContainsFunc(openCodePermission, func(r openCodeRule) bool { return r.name == name }) {
-			fmt.Fprintf(&out, "%s:%s,", quote(name), fields[name])
+			fmt.Fprintf(&out, "%s:%s,", quoteJSON(name), fields[name])
 		}
 	}
 	for i, r := range openCodePermission {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		fmt.Fprintf(&out, "%s:%s", quote(r.name), quote(r.action))
+		fmt.Fprintf(&out, "%s:%s", quoteJSON(r.name), quoteJSON(r.action))
 	}
 	out.WriteByte('}')
 	return json.RawMessage(out.String()), nil
 }
 
-// sortedByWidth returns the names of patterns, those with a star first.
-func sortedByWidth(fields map[string]json.RawMessage) []string {
+// sortNamesByWidth returns the names of patterns, those with a star first.
+func sortNamesByWidth(fields map[string]json.RawMessage) []string {
 	var wide, narrow []string
 	for name := range fields {
 		if strings.Contains(name, "*") {
@@ -162,8 +162,8 @@ func sortedByWidth(fields map[string]json.RawMessage) []string {
 	return append(wide, narrow...)
 }
 
-// quote returns a text as JSON.
-func quote(s string) string {
+// quoteJSON returns a text as JSON.
+func quoteJSON(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return `""` // a string always has a JSON form

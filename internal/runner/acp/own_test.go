@@ -78,7 +78,7 @@ func TestOwnTools(t *testing.T) {
 			if strings.HasPrefix(tt.name, "gemini") {
 				c.session.setProgram(geminiName)
 			}
-			if got := c.isOwn(p); got != tt.want {
+			if got := c.isOwnTool(p); got != tt.want {
 				t.Errorf("own: %t, want %t", got, tt.want)
 			}
 		})

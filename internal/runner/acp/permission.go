@@ -41,7 +41,7 @@ func (c *conversation) answerPermission(ctx context.Context, p *permission) acp.
 
 // outcome returns the reply to the request.
 func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
-	if c.isOwn(p) {
+	if c.isOwnTool(p) {
 		return p.allowOutcome(c)
 	}
 	end, ok := c.awaitTurnToAsk(ctx)
@@ -60,10 +60,10 @@ func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPe
 // ownTools are the tools of Fermata that ask people or report to them. An agent needs no permission to ask.
 var ownTools = agent.ToolNames(agent.AskPerson)
 
-// isOwn reports whether the call is of one of Fermata's own tools, on the server that the agent was given. If the
+// isOwnTool reports whether the call is of one of Fermata's own tools, on the server that the agent was given. If the
 // agent's program reports the name of the tool, only the name decides. Other programs put the name into the title. For
-// these the call must have the kind "other", which no command and no edit has. isOwn also records such a call.
-func (c *conversation) isOwn(p *permission) bool {
+// these the call must have the kind "other", which no command and no edit has. isOwnTool also records such a call.
+func (c *conversation) isOwnTool(p *permission) bool {
 	if c.r.opts.Fermata == "" {
 		return false
 	}
@@ -73,7 +73,7 @@ func (c *conversation) isOwn(p *permission) bool {
 	switch name := cmp.Or(asked, announced); {
 	case name != "":
 		agree := asked == "" || announced == "" || asked == announced
-		own = agree && isOwnName(name) && t.isOurs() && known.identity.isOurs()
+		own = agree && isOwnName(name) && t.isOwnServer() && known.identity.isOwnServer()
 	case cmp.Or(t.Kind, known.kind) == "other":
 		own = isOwnTitle(t.Title) && (c.session.program() != geminiName || p.isTitledByTool())
 	}
@@ -89,7 +89,7 @@ func (c *conversation) isOwn(p *permission) bool {
 func (p *permission) isTitledByTool() bool {
 	t := &p.ToolCall
 	tool, _, _ := strings.Cut(t.Title, " ")
-	if isGeminiCall(t.ID, "mcp_"+server+"_"+tool) {
+	if isGeminiCall(t.ID, "mcp_"+serverName+"_"+tool) {
 		return true
 	}
 	for _, text := range collectTexts(t.Content) {
@@ -106,12 +106,12 @@ func (p *permission) isTitledByTool() bool {
 	return true
 }
 
-// server is the name under which an agent is given Fermata's MCP server.
-const server = "fermata"
+// serverName is the name under which an agent is given Fermata's MCP server.
+const serverName = "fermata"
 
 // isOwnName reports whether name is the exact name of one of Fermata's tools.
 func isOwnName(name string) bool {
-	tool, ok := strings.CutPrefix(name, "mcp__"+server+"__")
+	tool, ok := strings.CutPrefix(name, "mcp__"+serverName+"__")
 	return ok && slices.Contains(ownTools, tool)
 }
 
@@ -119,7 +119,7 @@ func isOwnName(name string) bool {
 // tools.
 func isOwnTitle(title string) bool {
 	return slices.ContainsFunc(ownTools, func(tool string) bool {
-		return title == server+"_"+tool || title == tool+" ("+server+" MCP Server)"
+		return title == serverName+"_"+tool || title == tool+" ("+serverName+" MCP Server)"
 	})
 }
 

@@ -281,7 +281,7 @@ func isBlank(raw json.RawMessage) bool {
 // awaitedQuestion returns the id of the question for which the agent has to stop after the call.
 func (c *call) awaitedQuestion(u *update) string {
 	for _, tool := range []string{agent.AskPerson, "request_approval"} {
-		if !strings.Contains(c.allTitles, tool) && c.identity.toolName() != "mcp__"+server+"__"+tool {
+		if !strings.Contains(c.allTitles, tool) && c.identity.toolName() != "mcp__"+serverName+"__"+tool {
 			continue
 		}
 		for _, text := range append(collectTexts(u.Content), collectTexts(u.RawOutput)...) {

@@ -28,11 +28,11 @@ func (n toolIdentity) parse() toolMeta {
 // toolName returns the name of the tool, or "" if the program reports none.
 func (n toolIdentity) toolName() string { return n.parse().ClaudeCode.ToolName }
 
-// isOurs reports whether the tool's server is the one that the agent was given. A server of the same name from a file
-// of the project is not ours. isOurs returns true if the program names no server.
-func (n toolIdentity) isOurs() bool {
+// isOwnServer reports whether the tool's server is the one that the agent was given. A server of the same name from a file
+// of the project is not ours. isOwnServer returns true if the program names no server.
+func (n toolIdentity) isOwnServer() bool {
 	s := n.parse().ClaudeCode.MCPServer
-	return s == nil || s.Name == server && s.Source == givenSource
+	return s == nil || s.Name == serverName && s.Source == givenSource
 }
 
 // givenSource is what Claude Code reports as the source of a server that was given to the session, and not found in a

@@ -85,13 +85,13 @@ func isRefusal(agent, text string) bool {
 }
 
 // isActing reports whether the call is one that a gate has to see.
-func (c *call) isActing(agent, id string) bool { return !c.isOwn() && !c.isHarmless(agent, id) }
+func (c *call) isActing(agent, id string) bool { return !c.isOwnTool() && !c.isHarmless(agent, id) }
 
-// isOwn reports whether the call is of one of Fermata's own tools, by the name that the program reports, or else by its
+// isOwnTool reports whether the call is of one of Fermata's own tools, by the name that the program reports, or else by its
 // first title.
-func (c *call) isOwn() bool {
+func (c *call) isOwnTool() bool {
 	if name := c.identity.toolName(); name != "" {
-		return isOwnName(name) && c.identity.isOurs()
+		return isOwnName(name) && c.identity.isOwnServer()
 	}
 	return (c.kind == "" || c.kind == "other") && isOwnTitle(c.firstTitle)
 }

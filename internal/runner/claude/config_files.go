@@ -23,7 +23,7 @@ type object = map[string]any
 func hooks(t *agent.Turn) object {
 	hook := func(matcher string) []any {
 		return []any{object{"matcher": matcher, "hooks": []any{object{
-			"type": "command", "command": t.Hook("claude"), "timeout": agent.HookSeconds,
+			"type": "command", "command": t.HookCommand("claude"), "timeout": agent.HookSeconds,
 		}}}}
 	}
 	// The settings of a project must not disable the hooks.

@@ -50,7 +50,7 @@ func (r *reader) block(b block) agent.Event {
 	case "tool_result":
 		e := agent.Event{Closes: b.ToolUseID}
 		if b.IsError {
-			e.Note = "! " + agent.Clip(strings.TrimSpace(textOf(b.Content)), 2000)
+			e.Note = "! " + fermata.Truncate(strings.TrimSpace(textOf(b.Content)), 2000)
 		}
 		if !b.IsError || !strings.HasPrefix(textOf(b.Content), malformedPrefix) {
 			e.Ran = &agent.FinishedCall{ID: b.ToolUseID, Failed: b.IsError}

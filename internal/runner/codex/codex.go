@@ -48,9 +48,9 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	if t.Fermata != "" {
 		server := "mcp_servers.fermata."
 		args = append(args,
-			"-c", server+"command="+quote(t.Fermata),
+			"-c", server+"command="+quoteTOML(t.Fermata),
 			"-c", server+`args=["mcp"]`,
-			"-c", server+"env_vars="+quoteAll(agent.ServerEnv),
+			"-c", server+"env_vars="+quoteTOMLList(agent.ServerEnv),
 			"-c", server+"tool_timeout_sec="+strconv.Itoa(toolTimeout),
 			"-c", server+`default_tools_approval_mode="approve"`,
 			"-c", "hooks="+hooks(t),
@@ -63,8 +63,8 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return append(args, "-"), nil, nil
 }
 
-// quote returns a string of TOML.
-func quote(s string) string {
+// quoteTOML returns a string of TOML.
+func quoteTOML(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return strconv.Quote(s)
@@ -72,11 +72,11 @@ func quote(s string) string {
 	return string(data)
 }
 
-// quoteAll returns a list of TOML strings.
-func quoteAll(list []string) string {
+// quoteTOMLList returns a list of TOML strings.
+func quoteTOMLList(list []string) string {
 	quoted := make([]string, len(list))
 	for i := range list {
-		quoted[i] = quote(list[i])
+		quoted[i] = quoteTOML(list[i])
 	}
 	return "[" + strings.Join(quoted, ",") + "]"
 }

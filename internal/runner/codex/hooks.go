@@ -19,11 +19,11 @@ const flagsFile = "/<session-flags>/config.toml"
 // the gate is there. Codex runs only trusted hooks, and identifies each by the hash of its definition. So these
 // settings make no other hook trusted.
 func hooks(t *agent.Turn) string {
-	line := t.Hook(Name, unaskedTools(t.ExtraArgs)...)
+	line := t.HookCommand(Name, unaskedTools(t.ExtraArgs)...)
 	var events, states []string
 	for _, e := range []struct{ name, label string }{{"PreToolUse", "pre_tool_use"}, {"SessionStart", "session_start"}} {
-		events = append(events, fmt.Sprintf("%s=[{hooks=[{type=\"command\",command=%s,timeout=%d}]}]", e.name, quote(line), agent.HookSeconds))
-		states = append(states, fmt.Sprintf("%s={trusted_hash=%s}", quote(flagsFile+":"+e.label+":0:0"), quote(hookHash(e.label, line))))
+		events = append(events, fmt.Sprintf("%s=[{hooks=[{type=\"command\",command=%s,timeout=%d}]}]", e.name, quoteTOML(line), agent.HookSeconds))
+		states = append(states, fmt.Sprintf("%s={trusted_hash=%s}", quoteTOML(flagsFile+":"+e.label+":0:0"), quoteTOML(hookHash(e.label, line))))
 	}
 	return "{" + strings.Join(events, ",") + ",state={" + strings.Join(states, ",") + "}}"
 }

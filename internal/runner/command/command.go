@@ -82,12 +82,12 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle
 	defer p.remove()
 	out := newScanner(handle.Progress, cmd.keptOutput())
 	errs := newScanner(nil, maxOutput)
-	ended, endInbox := p.fillInbox(handle.Inbox())
+	markEnd, stopInbox := p.fillInbox(handle.Inbox())
 	state, err := r.runProgram(ctx, p, process.Program{
 		Argv: cmd.argv, Dir: handle.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
-		Stdout: io.MultiWriter(handle.Log(), out), Stderr: io.MultiWriter(handle.Log(), errs), OnEnded: ended,
+		Stdout: io.MultiWriter(handle.Log(), out), Stderr: io.MultiWriter(handle.Log(), errs), OnEnded: markEnd,
 	})
-	told := endInbox()
+	told := stopInbox()
 	out.end()
 	errs.end()
 	e := ending{cmd: cmd, state: state, out: out, errs: errs}
@@ -217,10 +217,10 @@ type toldRecorder interface {
 	MarkTold(rc *fermata.ResumeContext)
 }
 
-// fillInbox appends each context that arrives to the inbox, as a line in one write. The caller calls ended once the
-// program has ended, and then end. end returns the contexts that were written before the call of ended: the program
-// cannot have read later ones.
-func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
+// fillInbox appends each context that arrives to the inbox, as a line in one write. The caller calls markEnd
+// once the program has ended, and then stop. stop returns the contexts that were written before the call of markEnd: the
+// program cannot have read later ones.
+func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (markEnd func(), stop func() []*fermata.ResumeContext) {
 	done := make(chan struct{})
 	var filling sync.WaitGroup
 	var told []*fermata.ResumeContext
@@ -236,8 +236,8 @@ func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), 
 			}
 		}
 	})
-	ended = sync.OnceFunc(func() { close(done) })
-	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
+	markEnd = sync.OnceFunc(func() { close(done) })
+	return markEnd, func() []*fermata.ResumeContext { markEnd(); filling.Wait(); return told }
 }
 
 // markTold reports to the handle what the program was told. A program that ends to wait for an answer has not read an

@@ -59,7 +59,7 @@ func (e ending) printedOutcome() fermata.Finish {
 		}
 	}
 	if e.state.Success() {
-		return fermata.Finish{Summary: agent.Clip(e.out.last, maxSummary), Details: e.successDetails()}
+		return fermata.Finish{Summary: fermata.Truncate(e.out.last, maxSummary), Details: e.successDetails()}
 	}
 	fin := failure("%s", agent.ProgramFailureText(e.state.String(), e.out.tail, e.errs.tail))
 	fin.Details = encodeDetails(e.failureDetails())
@@ -175,6 +175,6 @@ func parseResult(data []byte) fermata.Finish {
 func failure(format string, args ...any) fermata.Finish {
 	return fermata.Finish{
 		Result:  fermata.ResultFailed,
-		Summary: agent.Clip(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),
+		Summary: fermata.Truncate(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),
 	}
 }

@@ -48,7 +48,7 @@ func makeHome(t *agent.Turn) (string, error) {
 		return "", err
 	}
 	addSettings(settings, t)
-	return home, write(filepath.Join(runDir, "settings.json"), settings)
+	return home, replaceJSON(filepath.Join(runDir, "settings.json"), settings)
 }
 
 // linkUserFiles puts links to the user's files into the home of the runs. It keeps the files that Gemini CLI itself has
@@ -97,7 +97,7 @@ func addSettings(settings map[string]any, t *agent.Turn) {
 	}
 	childObject(settings, "general")["enableAutoUpdate"] = false
 	childObject(settings, "hooksConfig")["enabled"] = true
-	hooks, line := childObject(settings, "hooks"), t.SharedHook(Name, unaskedTools...)
+	hooks, line := childObject(settings, "hooks"), t.SharedHookCommand(Name, unaskedTools...)
 	addHook(hooks, "SessionStart", "*", line)
 	addHook(hooks, "BeforeTool", ".*", line)
 	addHook(hooks, "AfterTool", "mcp_fermata_.*", line)
@@ -121,8 +121,8 @@ func childObject(parent map[string]any, name string) map[string]any {
 	return child
 }
 
-// write replaces a file atomically, so that no reader sees half of it.
-func write(name string, v any) error {
+// replaceJSON replaces a file atomically, so that no reader sees half of it.
+func replaceJSON(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
@@ -146,13 +146,13 @@ func removeComments(data []byte) []byte {
 		size := 1
 		switch {
 		case strings.HasPrefix(text, "//"):
-			text = text[lengthTo(text, "\n", 0):]
+			text = text[lengthUpTo(text, "\n", 0):]
 			continue
 		case strings.HasPrefix(text, "/*"):
-			text = text[lengthTo(text, "*/", len("*/")):]
+			text = text[lengthUpTo(text, "*/", len("*/")):]
 			continue
 		case text[0] == '"':
-			size = stringSize(text)
+			size = stringLength(text)
 		}
 		out.WriteString(text[:size])
 		text = text[size:]
@@ -160,16 +160,16 @@ func removeComments(data []byte) []byte {
 	return []byte(out.String())
 }
 
-// lengthTo returns the position of the first mark in the text plus more, or the length of the text if there is no mark.
-func lengthTo(text, mark string, more int) int {
+// lengthUpTo returns the position of the first mark in the text plus more, or the length of the text if there is no mark.
+func lengthUpTo(text, mark string, more int) int {
 	if at := strings.Index(text, mark); at >= 0 {
 		return at + more
 	}
 	return len(text)
 }
 
-// stringSize returns the length of the JSON string at the beginning of a text.
-func stringSize(text string) int {
+// stringLength returns the length of the JSON string at the beginning of a text.
+func stringLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':

@@ -34,8 +34,8 @@ type call struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// notMadeErrors are the errors of calls that Gemini CLI could not run. No hook is called for such a call.
-var notMadeErrors = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
+// uncalledErrors are the errors of calls that Gemini CLI could not run. No hook is called for such a call.
+var uncalledErrors = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
 
 // stoppedError is the error of a call after which a hook stopped the agent.
 const stoppedError = "stop_execution"
@@ -103,7 +103,7 @@ func (r *reader) result(e *event) agent.Event {
 	out := agent.Event{Closes: e.ID}
 	r.paused = r.paused || e.Error != nil && e.Error.Type == stoppedError
 	out.Paused = r.paused
-	if e.Error == nil || !slices.Contains(notMadeErrors, e.Error.Type) {
+	if e.Error == nil || !slices.Contains(uncalledErrors, e.Error.Type) {
 		out.Ran = &agent.FinishedCall{Tool: c.Tool, Failed: e.Status == "error"}
 	}
 	if tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_"); ours {

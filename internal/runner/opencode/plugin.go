@@ -16,7 +16,7 @@ var unaskedTools = []string{
 
 // writePlugin writes the plugin of a run, and returns its URL.
 func writePlugin(t *agent.Turn) (string, error) {
-	plugin, err := agent.OpenCodePlugin(t.Hook(Name, unaskedTools...), true)
+	plugin, err := agent.OpenCodePlugin(t.HookCommand(Name, unaskedTools...), true)
 	if err != nil {
 		return "", err
 	}

@@ -18,13 +18,13 @@ func (o *githubTool) checkInput(input map[string]any) error {
 	repo, _ := input["repo"].(string)
 	repo = firstNonBlank(repo, anyRepository)
 	if _, err := github.ParseRepository(repo); err != nil {
-		refusals = append(refusals, inField("repo", err))
+		refusals = append(refusals, addField("repo", err))
 		repo = anyRepository
 	}
 	for _, field := range []string{"issue", "pull"} {
 		if name := firstNonBlank(textOf(input[field])); name != "" {
 			_, err := github.ParsePlace(name, repo)
-			refusals = append(refusals, inField(field, err))
+			refusals = append(refusals, addField(field, err))
 		}
 	}
 	if o.check != nil {
@@ -33,8 +33,8 @@ func (o *githubTool) checkInput(input map[string]any) error {
 	return fermata.JoinRefusals(refusals...)
 }
 
-// inField returns an error as the problem of a field of the input.
-func inField(field string, err error) error {
+// addField returns an error as the problem of a field of the input.
+func addField(field string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func inField(field string, err error) error {
 func checkSince(input map[string]any) error {
 	text, _ := input["since"].(string)
 	_, err := parseInstant(text)
-	return inField("since", err)
+	return addField("since", err)
 }
 
 // parseInstant parses an optional instant.

@@ -11,13 +11,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-var createBranch = toolSpec{
-	info: info("github_create_branch", "Makes a branch at GitHub. One that is there already is left as it is.",
+var createBranchTool = toolSpec{
+	info: newInfo("github_create_branch", "Makes a branch at GitHub. One that is there already is left as it is.",
 		inputSchema(mergeFields(repoFields, fields{
-			"name": someText,
-			"from": withDescription(someText, "Branch, tag or commit where it begins; otherwise the default branch."),
+			"name": nonEmptyTextSchema,
+			"from": withDescription(nonEmptyTextSchema, "Branch, tag or commit where it begins; otherwise the default branch."),
 		}), "name"),
-		outputSchema(fields{"repository": aText, "name": aText, "sha": aText, "created": aFlag})),
+		outputSchema(fields{"repository": textSchema, "name": textSchema, "sha": textSchema, "created": flagSchema})),
 	permissions: "Contents: read and write",
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
@@ -75,18 +75,18 @@ type pullInput struct {
 	Labels []string `json:"labels"`
 }
 
-var createPull = toolSpec{
-	info: info("github_create_pr", "Opens a pull request at GitHub, unless there is one for the branch.",
+var createPullTool = toolSpec{
+	info: newInfo("github_create_pr", "Opens a pull request at GitHub, unless there is one for the branch.",
 		inputSchema(mergeFields(issueRefFields, fields{
-			"title":  withDescription(aText, "Otherwise that of the issue, or the workflow's name."),
-			"body":   withDescription(aText, "Markdown; otherwise it says where it comes from, and closes the issue."),
-			"head":   withDescription(aText, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
-			"base":   withDescription(aText, "Where the changes go; otherwise the default branch."),
-			"draft":  aFlag,
-			"labels": texts,
+			"title":  withDescription(textSchema, "Otherwise that of the issue, or the workflow's name."),
+			"body":   withDescription(textSchema, "Markdown; otherwise it says where it comes from, and closes the issue."),
+			"head":   withDescription(textSchema, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
+			"base":   withDescription(textSchema, "Where the changes go; otherwise the default branch."),
+			"draft":  flagSchema,
+			"labels": textsSchema,
 		})),
 		outputSchema(fields{
-			"repository": aText, "number": aNumber, "url": aText, "state": aText, "head": aText, "base": aText, "sha": aText, "created": aFlag,
+			"repository": textSchema, "number": numberSchema, "url": textSchema, "state": textSchema, "head": textSchema, "base": textSchema, "sha": textSchema, "created": flagSchema,
 		})),
 	permissions: "Pull requests: read and write, and Contents: read",
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
@@ -155,16 +155,16 @@ func (d *toolCall) newPull(ctx context.Context, at github.Place, in *pullInput) 
 // checks again.
 const pendingWait = 15 * time.Second
 
-var checks = toolSpec{
-	info: info("github_checks", "Reads the checks of a branch, commit or pull request at GitHub.",
+var checksTool = toolSpec{
+	info: newInfo("github_checks", "Reads the checks of a branch, commit or pull request at GitHub.",
 		inputSchema(mergeFields(repoFields, fields{
-			"ref":    withDescription(someText, "Branch, tag or commit; otherwise the branch of the run's working copy."),
-			"pull":   withDescription(aNumber, "Number of a pull request, instead of ref."),
+			"ref":    withDescription(nonEmptyTextSchema, "Branch, tag or commit; otherwise the branch of the run's working copy."),
+			"pull":   withDescription(numberSchema, "Number of a pull request, instead of ref."),
 			"expect": map[string]any{"const": "success", "description": "Fails unless all succeeded. With retry, the step so waits for them."},
 		})),
 		outputSchema(fields{
-			"repository": aText, "sha": aText, "state": map[string]any{"enum": []string{"success", "failure", "pending", "none"}},
-			"checks": map[string]any{"type": "array"}, "failed": texts, "pending": texts,
+			"repository": textSchema, "sha": textSchema, "state": map[string]any{"enum": []string{"success", "failure", "pending", "none"}},
+			"checks": map[string]any{"type": "array"}, "failed": textsSchema, "pending": textsSchema,
 		})),
 	permissions: "Checks: read, Commit statuses: read and Contents: read",
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {

@@ -13,17 +13,17 @@ import (
 // deploymentStates maps the states in a step to the states in GitHub's API.
 var deploymentStates = map[string]string{"waiting": "", "approved": github.DeploymentApproved, "rejected": github.DeploymentRejected}
 
-var deployment = toolSpec{
-	info: info("github_deployment", "Lets a job of GitHub Actions deploy that waits for it, refuses it, or tells it how far the decision is.",
+var deploymentTool = toolSpec{
+	info: newInfo("github_deployment", "Lets a job of GitHub Actions deploy that waits for it, refuses it, or tells it how far the decision is.",
 		inputSchema(mergeFields(repoFields, fields{
 			"state":       map[string]any{"enum": []string{"waiting", "approved", "rejected"}},
-			"comment":     withDescription(aText, "Markdown, at most 1,024 characters; it stands on the page of the run at GitHub."),
-			"run":         withDescription(aNumber, "The id of the run of Actions; otherwise that of the event."),
-			"environment": withDescription(someText, "Otherwise that of the event."),
+			"comment":     withDescription(textSchema, "Markdown, at most 1,024 characters; it stands on the page of the run at GitHub."),
+			"run":         withDescription(numberSchema, "The id of the run of Actions; otherwise that of the event."),
+			"environment": withDescription(nonEmptyTextSchema, "Otherwise that of the event."),
 		}), "state"),
 		outputSchema(fields{
-			"repository": aText, "run": aNumber, "environment": aText, "state": aText,
-			"waited": withDescription(aFlag, "GitHub took it; it is false where the job waited no more."),
+			"repository": textSchema, "run": numberSchema, "environment": textSchema, "state": textSchema,
+			"waited": withDescription(flagSchema, "GitHub took it; it is false where the job waited no more."),
 		})),
 	permissions: "Deployments: read and write, and Actions: read",
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {

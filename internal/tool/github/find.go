@@ -18,8 +18,8 @@ const defaultLimit = 30
 
 // issueFields are the fields that every issue and pull request has in an output.
 var issueFields = fields{
-	"repository": aText, "number": aNumber, "title": aText, "state": aText, "state_reason": aText, "author": aText,
-	"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "updated_at": aText, "url": aText,
+	"repository": textSchema, "number": numberSchema, "title": textSchema, "state": textSchema, "state_reason": textSchema, "author": textSchema,
+	"labels": textsSchema, "assignees": textsSchema, "is_pull_request": flagSchema, "created_at": textSchema, "updated_at": textSchema, "url": textSchema,
 }
 
 // describe returns the fields of an issue for an output.
@@ -66,16 +66,16 @@ type order struct {
 
 func (o *order) limit() int { return cmp.Or(o.Limit, defaultLimit) }
 
-var listIssues = toolSpec{
-	info: info("github_list_issues", "Lists issues of a repository at GitHub, without pull requests.",
+var listIssuesTool = toolSpec{
+	info: newInfo("github_list_issues", "Lists issues of a repository at GitHub, without pull requests.",
 		inputSchema(mergeFields(orderFields, fields{
 			"state":    map[string]any{"enum": []string{"open", "closed", "all"}, "description": "Otherwise open."},
-			"labels":   withDescription(texts, "All of them are on the issue."),
-			"assignee": withDescription(someText, "A login; none for issues that nobody has, * for those that somebody has."),
-			"author":   withDescription(someText, "A login."),
-			"since":    withDescription(someText, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
+			"labels":   withDescription(textsSchema, "All of them are on the issue."),
+			"assignee": withDescription(nonEmptyTextSchema, "A login; none for issues that nobody has, * for those that somebody has."),
+			"author":   withDescription(nonEmptyTextSchema, "A login."),
+			"since":    withDescription(nonEmptyTextSchema, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
 		})),
-		outputSchema(fields{"repository": aText, "issues": issueList, "more": withDescription(aFlag, "There are more of them.")})),
+		outputSchema(fields{"repository": textSchema, "issues": issueList, "more": withDescription(flagSchema, "There are more of them.")})),
 	permissions: "Issues: read",
 	check:       checkSince,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
@@ -113,13 +113,13 @@ var listIssues = toolSpec{
 // scopeQualifier matches qualifiers that would search outside the repository.
 var scopeQualifier = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
-var search = toolSpec{
-	info: info("github_search", "Searches for issues or pull requests of a repository at GitHub.",
+var searchTool = toolSpec{
+	info: newInfo("github_search", "Searches for issues or pull requests of a repository at GitHub.",
 		inputSchema(mergeFields(orderFields, fields{
-			"query": withDescription(someText, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
+			"query": withDescription(nonEmptyTextSchema, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
 			"kind":  map[string]any{"enum": []string{"issues", "pull_requests"}, "description": "Otherwise issues."},
 		}), "query"),
-		outputSchema(fields{"repository": aText, "issues": issueList, "total": withDescription(aNumber, "How many there are.")})),
+		outputSchema(fields{"repository": textSchema, "issues": issueList, "total": withDescription(numberSchema, "How many there are.")})),
 	permissions: "Issues: read, and for pull requests Pull requests: read",
 	check:       checkQuery,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {

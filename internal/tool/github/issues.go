@@ -13,12 +13,12 @@ import (
 // issuePermissions are the permissions for work on issues and pull requests.
 const issuePermissions = "Issues: read and write, and for pull requests Pull requests: read and write"
 
-var readIssue = toolSpec{
-	info: info("github_read_issue", "Reads an issue or pull request at GitHub, with its comments if they are asked for.",
+var readIssueTool = toolSpec{
+	info: newInfo("github_read_issue", "Reads an issue or pull request at GitHub, with its comments if they are asked for.",
 		inputSchema(mergeFields(issueRefFields, fields{"comments": map[string]any{
 			"type": "integer", "minimum": 0, "maximum": 100, "description": "How many of the latest comments are read; 0 is usual.",
 		}})),
-		outputSchema(mergeFields(issueFields, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
+		outputSchema(mergeFields(issueFields, fields{"body": textSchema, "comments": map[string]any{"type": "array"}}))),
 	permissions: "Issues: read, and for pull requests Pull requests: read",
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
@@ -61,10 +61,10 @@ func (d *toolCall) latestComments(ctx context.Context, at github.Place, limit in
 	return all, err
 }
 
-var comment = toolSpec{
-	info: info("github_comment", "Writes a comment on an issue or pull request at GitHub.",
-		inputSchema(mergeFields(issueRefFields, fields{"body": withDescription(someText, "Markdown.")}), "body"),
-		outputSchema(fields{"id": aNumber, "url": aText, "created": aFlag})),
+var commentTool = toolSpec{
+	info: newInfo("github_comment", "Writes a comment on an issue or pull request at GitHub.",
+		inputSchema(mergeFields(issueRefFields, fields{"body": withDescription(nonEmptyTextSchema, "Markdown.")}), "body"),
+		outputSchema(fields{"id": numberSchema, "url": textSchema, "created": flagSchema})),
 	permissions: issuePermissions,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
@@ -90,11 +90,11 @@ var comment = toolSpec{
 	},
 }
 
-// labelTool returns a tool that changes the labels of an issue.
-func labelTool(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) toolSpec {
+// newLabelTool returns a tool that changes the labels of an issue.
+func newLabelTool(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) toolSpec {
 	return toolSpec{
-		info: info(name, description,
-			inputSchema(mergeFields(issueRefFields, fields{"labels": texts}), "labels"), outputSchema(fields{"labels": withDescription(texts, "All that the issue has then.")})),
+		info: newInfo(name, description,
+			inputSchema(mergeFields(issueRefFields, fields{"labels": textsSchema}), "labels"), outputSchema(fields{"labels": withDescription(textsSchema, "All that the issue has then.")})),
 		permissions: issuePermissions,
 		do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 			var in struct {
@@ -117,20 +117,20 @@ func labelTool(name, description, note string, change func(ctx context.Context, 
 	}
 }
 
-var addLabels = labelTool("github_add_labels", "Sets labels on an issue or pull request at GitHub.", "Set %s on %s",
+var addLabelsTool = newLabelTool("github_add_labels", "Sets labels on an issue or pull request at GitHub.", "Set %s on %s",
 	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
 		return c.AddLabels(ctx, at, labels)
 	})
 
-var removeLabels = labelTool("github_remove_labels", "Takes labels off an issue or pull request at GitHub, those that it has.", "Took %s off %s",
+var removeLabelsTool = newLabelTool("github_remove_labels", "Takes labels off an issue or pull request at GitHub, those that it has.", "Took %s off %s",
 	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
 		return c.RemoveLabels(ctx, at, labels)
 	})
 
-var assign = toolSpec{
-	info: info("github_assign", "Assigns people to an issue or pull request at GitHub, besides those who are.",
-		inputSchema(mergeFields(issueRefFields, fields{"assignees": withDescription(texts, "Logins.")}), "assignees"),
-		outputSchema(fields{"assignees": texts, "left_out": withDescription(texts, "Whom GitHub does not let be assigned.")})),
+var assignTool = toolSpec{
+	info: newInfo("github_assign", "Assigns people to an issue or pull request at GitHub, besides those who are.",
+		inputSchema(mergeFields(issueRefFields, fields{"assignees": withDescription(textsSchema, "Logins.")}), "assignees"),
+		outputSchema(fields{"assignees": textsSchema, "left_out": withDescription(textsSchema, "Whom GitHub does not let be assigned.")})),
 	permissions: issuePermissions,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {

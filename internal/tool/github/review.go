@@ -29,26 +29,26 @@ var remarksSchema = map[string]any{
 	"items": map[string]any{
 		"type": "object", "required": []string{"path", "line", "body"}, "additionalProperties": false,
 		"properties": fields{
-			"path": withDescription(someText, "The file, from the top of the repository."),
+			"path": withDescription(nonEmptyTextSchema, "The file, from the top of the repository."),
 			"line": map[string]any{"type": "integer", "minimum": 1}, "start_line": map[string]any{
 				"type": "integer", "minimum": 1, "description": "The first of several lines, of which line is the last.",
 			},
 			"side": map[string]any{"enum": []string{"LEFT", "RIGHT"}, "description": "RIGHT for the new text, which is usual; LEFT for the old one."},
-			"body": withDescription(someText, "Markdown."),
+			"body": withDescription(nonEmptyTextSchema, "Markdown."),
 		},
 	},
 }
 
-var review = toolSpec{
-	info: info("github_review", "Reviews a pull request at GitHub: a verdict, a text, and remarks on lines.",
+var reviewTool = toolSpec{
+	info: newInfo("github_review", "Reviews a pull request at GitHub: a verdict, a text, and remarks on lines.",
 		inputSchema(mergeFields(repoFields, fields{
 			"pull":    withDescription(issueRefFields["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
 			"verdict": map[string]any{"enum": []string{"comment", "approve", "request_changes"}, "description": "Otherwise comment."},
-			"body":    withDescription(aText, "Markdown. Only approve needs none."),
-			"commit":  withDescription(someText, "The commit that was looked at; otherwise the last one of the pull request."),
+			"body":    withDescription(textSchema, "Markdown. Only approve needs none."),
+			"commit":  withDescription(nonEmptyTextSchema, "The commit that was looked at; otherwise the last one of the pull request."),
 			"remarks": remarksSchema,
 		})),
-		outputSchema(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),
+		outputSchema(fields{"id": numberSchema, "url": textSchema, "state": textSchema, "created": flagSchema})),
 	permissions: "Pull requests: read and write",
 	check:       checkReviewBody,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {

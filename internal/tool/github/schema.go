@@ -12,13 +12,13 @@ import (
 type fields map[string]any
 
 var (
-	aText    = map[string]any{"type": "string"}
-	someText = map[string]any{"type": "string", "minLength": 1}
-	texts    = map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}}
-	aFlag    = map[string]any{"type": "boolean"}
-	aNumber  = map[string]any{"type": "integer"}
+	textSchema         = map[string]any{"type": "string"}
+	nonEmptyTextSchema = map[string]any{"type": "string", "minLength": 1}
+	textsSchema        = map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}}
+	flagSchema         = map[string]any{"type": "boolean"}
+	numberSchema       = map[string]any{"type": "integer"}
 
-	repoFields     = fields{"repo": withDescription(someText, "owner/repo; otherwise that of the event, or the channel's.")}
+	repoFields     = fields{"repo": withDescription(nonEmptyTextSchema, "owner/repo; otherwise that of the event, or the channel's.")}
 	issueRefFields = mergeFields(repoFields, fields{"issue": map[string]any{
 		"type":        []string{"integer", "string"},
 		"description": "Number, owner/repo#number or address of an issue or pull request; otherwise the run's input issue, or that of the event.",
@@ -62,7 +62,7 @@ func objectSchema(f fields, more bool, required []string) json.RawMessage {
 	return raw
 }
 
-// info returns the description of a tool.
-func info(name, description string, input, output json.RawMessage) tool.Info {
+// newInfo returns the description of a tool.
+func newInfo(name, description string, input, output json.RawMessage) tool.Info {
 	return tool.Info{Name: name, Description: description, Input: input, Output: output, Idempotent: true}
 }

@@ -30,7 +30,7 @@ func New(o Options) []tool.Tool {
 		o.HTTP = http.DefaultClient
 	}
 	a := &accounts{opts: o, clients: map[string]account{}}
-	kinds := []toolSpec{readIssue, listIssues, search, comment, addLabels, removeLabels, assign, createBranch, createPull, review, checks, deployment, updateIssue}
+	kinds := []toolSpec{readIssueTool, listIssuesTool, searchTool, commentTool, addLabelsTool, removeLabelsTool, assignTool, createBranchTool, createPullTool, reviewTool, checksTool, deploymentTool, updateIssueTool}
 	tools := make([]tool.Tool, 0, len(kinds))
 	for _, k := range kinds {
 		tools = append(tools, &githubTool{toolSpec: k, accounts: a})

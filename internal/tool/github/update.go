@@ -19,16 +19,16 @@ type update struct {
 	StateReason  string   `json:"stateReason"`
 }
 
-var updateIssue = toolSpec{
-	info: info("update_github_issue", "Changes an issue or pull request at GitHub: labels, people, a comment, its state.",
+var updateIssueTool = toolSpec{
+	info: newInfo("update_github_issue", "Changes an issue or pull request at GitHub: labels, people, a comment, its state.",
 		inputSchema(mergeFields(issueRefFields, fields{
-			"addLabels": texts, "removeLabels": texts,
-			"addComment":  withDescription(aText, "Markdown."),
-			"assignees":   withDescription(texts, "Logins of people to assign besides those who are."),
+			"addLabels": textsSchema, "removeLabels": textsSchema,
+			"addComment":  withDescription(textSchema, "Markdown."),
+			"assignees":   withDescription(textsSchema, "Logins of people to assign besides those who are."),
 			"state":       map[string]any{"enum": []string{"open", "closed"}},
 			"stateReason": map[string]any{"enum": []string{"completed", "not_planned", "reopened"}},
 		})),
-		outputSchema(fields{"issue": aNumber, "repository": aText, "changed": texts})),
+		outputSchema(fields{"issue": numberSchema, "repository": textSchema, "changed": textsSchema})),
 	permissions: issuePermissions,
 	check:       checkStateReason,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {

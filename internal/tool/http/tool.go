@@ -20,7 +20,7 @@ import (
 // Name is the name of the tool in steps.
 const Name = "http"
 
-var input = json.RawMessage(`{
+var inputSchema = json.RawMessage(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
   "additionalProperties": false,
@@ -43,7 +43,7 @@ var input = json.RawMessage(`{
   "not": {"required": ["body", "json"]}
 }`)
 
-var output = json.RawMessage(`{
+var outputSchema = json.RawMessage(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
   "additionalProperties": false,
@@ -70,7 +70,7 @@ func New(client *http.Client) *Tool { return &Tool{client: client} }
 func (*Tool) Info() tool.Info {
 	return tool.Info{
 		Name: Name, Description: "Sends an HTTP request and returns what was answered.",
-		Input: input, Check: checkInput, Output: output,
+		Input: inputSchema, Check: checkInput, Output: outputSchema,
 	}
 }
 

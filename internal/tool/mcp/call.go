@@ -30,7 +30,7 @@ func (o *serverTool) Call(ctx context.Context, c tool.Call) (tool.Result, error)
 	}
 	text, leftOut := textOf(result.Content)
 	if result.IsError {
-		return tool.Result{}, tool.Transient(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(text)))
+		return tool.Result{}, tool.Transient(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clipError(text)))
 	}
 	return o.output(result, text, leftOut)
 }
@@ -73,7 +73,7 @@ func (o *serverTool) explainFailure(conn *connection, err error) error {
 		}
 		return err
 	}
-	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(refused.Message))
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clipError(refused.Message))
 	switch refused.Code {
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidRequest:
 		return tool.Permanent(e.WithHint("compare the step with the tools that the MCP server %s has", o.link.name))
@@ -135,7 +135,7 @@ func textOf(content []mcp.Content) (text string, leftOut []string) {
 // maxErrorText is how many bytes of a server's text an error contains.
 const maxErrorText = 2000
 
-func clip(s string) string {
+func clipError(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) <= maxErrorText {
 		return s

@@ -111,7 +111,7 @@ func (l *serverLink) connect(ctx context.Context) (*connection, error) {
 	v := &connection{}
 	transport, err := l.transport(ctx, v)
 	if err != nil {
-		return nil, l.nameServer(err)
+		return nil, l.addServerName(err)
 	}
 	connectCtx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -150,15 +150,15 @@ func (l *serverLink) transport(ctx context.Context, v *connection) (mcp.Transpor
 	if err != nil {
 		return nil, err
 	}
-	v.program, err = start(ctx, l.server.Command, env)
+	v.program, err = startProgram(ctx, l.server.Command, env)
 	if err != nil {
 		return nil, err
 	}
 	return v.program.transport(), nil
 }
 
-// nameServer adds the name of the server to an error.
-func (l *serverLink) nameServer(err error) error {
+// addServerName adds the name of the server to an error.
+func (l *serverLink) addServerName(err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
 		return fmt.Errorf("the MCP server %s: %w", l.name, err)
@@ -181,7 +181,7 @@ func (l *serverLink) downFailure(v *connection, err error) error {
 	}
 	// The URL may contain a secret.
 	message := strings.ReplaceAll(err.Error(), l.server.URL, host)
-	e := fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, clip(message))
+	e := fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, clipError(message))
 	switch {
 	case v.transport.refused.Load():
 		return tool.Permanent(e.WithHint("a network that is not public is named where the server is started: fermata serve --allow-networks"))
@@ -199,7 +199,7 @@ func (l *serverLink) tools(ctx context.Context) ([]*serverTool, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, err := l.list(ctx, v)
+		list, err := l.listTools(ctx, v)
 		switch {
 		case err == nil:
 			return list, nil
@@ -212,13 +212,13 @@ func (l *serverLink) tools(ctx context.Context) ([]*serverTool, error) {
 	}
 }
 
-func (l *serverLink) list(ctx context.Context, v *connection) ([]*serverTool, error) {
+func (l *serverLink) listTools(ctx context.Context, v *connection) ([]*serverTool, error) {
 	var all []*serverTool
 	for t, err := range v.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
-		described, err := describe(l, t)
+		described, err := newServerTool(l, t)
 		if err != nil {
 			return nil, err
 		}

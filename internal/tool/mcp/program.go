@@ -28,9 +28,9 @@ type program struct {
 	startErr error
 }
 
-// start starts a program. The program lives until stop, not until ctx ends,
+// startProgram starts a program. The program lives until stop, not until ctx ends,
 // because later callers use it, too.
-func start(ctx context.Context, argv, env []string) (*program, error) {
+func startProgram(ctx context.Context, argv, env []string) (*program, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -79,9 +79,9 @@ func (p *program) stopReason(err error) string {
 		return p.startErr.Error()
 	}
 	if said := p.errs.String(); said != "" {
-		return clip(err.Error()) + "; it said: " + said
+		return clipError(err.Error()) + "; it said: " + said
 	}
-	return clip(err.Error())
+	return clipError(err.Error())
 }
 
 // tolerantWriter is a writer that never fails, so that a program does not fail

@@ -118,8 +118,8 @@ var _ tool.Tool = (*serverTool)(nil)
 // Info implements [tool.Tool].
 func (o *serverTool) Info() tool.Info { return o.info }
 
-// describe converts the description of a tool.
-func describe(l *serverLink, t *mcp.Tool) (*serverTool, error) {
+// newServerTool converts the description of a tool.
+func newServerTool(l *serverLink, t *mcp.Tool) (*serverTool, error) {
 	input, err := encodeSchema(t.InputSchema)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func Serve(ctx context.Context, folder string, tools *mcp.Server) error {
 	}
 	e := engine.New(db, engine.Options{})
 	server := api.New(api.Config{Engine: e, Version: "test", SingleUser: true})
-	server.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge(""), Handler: mcpserver.Front(mcpserver.HTTPOptions{
+	server.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge(""), Handler: mcpserver.FrontHandler(mcpserver.HTTPOptions{
 		Engine: e, Caller: api.CallerOf, Stopping: server.Draining(), MaxBody: api.DefaultMaxBody,
 	}, tools)})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")

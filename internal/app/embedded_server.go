@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// serveDuring runs a server while use runs. It returns when both have ended.
-func serveDuring(ctx context.Context, o ServeOptions, use func(ctx context.Context, s RunningServer) error) error {
+// withServer runs a server while use runs. It returns when both have ended.
+func withServer(ctx context.Context, o ServeOptions, use func(ctx context.Context, s RunningServer) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ready, ended := make(chan RunningServer, 1), make(chan error, 1)

@@ -15,19 +15,19 @@ type tokenReply = reply[*fermata.Token]
 
 func (s *Server) registerTokensAndProjects() {
 	e := s.Engine
-	add(s, operation("GET /tokens", "list-tokens", "List tokens"),
+	addOperation(s, operation("GET /tokens", "list-tokens", "List tokens"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Token]], error) {
 			return listOf(e.Tokens(ctx, c))
 		})
-	add(s, withStatusCreated(operation("POST /tokens", "create-token", "Make a token; its secret is shown this once")),
+	addOperation(s, withStatusCreated(operation("POST /tokens", "create-token", "Make a token; its secret is shown this once")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewToken]) (*tokenReply, error) {
 			return replyOf(e.CreateToken(ctx, c, in.Body))
 		})
-	add(s, operation("DELETE /tokens/{id}", "revoke-token", "Revoke a token"),
+	addOperation(s, operation("DELETE /tokens/{id}", "revoke-token", "Revoke a token"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*tokenReply, error) {
 			return replyOf(e.RevokeToken(ctx, c, in.ID))
 		})
-	add(s, operation("GET /projects", "list-projects", "List projects"), s.projects)
+	addOperation(s, operation("GET /projects", "list-projects", "List projects"), s.projects)
 }
 
 func (s *Server) projects(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[project]], error) {

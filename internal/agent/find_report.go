@@ -62,7 +62,7 @@ var everydayWords = []string{"ok", "success", "succeeded", "pass", "passed", "he
 //   - a broken object that has a result, or the beginning of one;
 //   - a list of one such object, if all its fields are a report's.
 func LooksLikeReport(text string) bool {
-	if alone := onlyReport(text); alone != "" {
+	if alone := unwrapReport(text); alone != "" {
 		text = alone
 	}
 	if !strings.HasPrefix(text, "{") {
@@ -102,9 +102,9 @@ func LooksLikeReport(text string) bool {
 	return reportFields > 0 || otherFields+misplaced == 0 && !slices.Contains(everydayWords, strings.ToLower(word))
 }
 
-// onlyReport returns the object in a list of one object that has only fields of a report. It returns "" for any other
+// unwrapReport returns the object in a list of one object that has only fields of a report. It returns "" for any other
 // text.
-func onlyReport(text string) string {
+func unwrapReport(text string) string {
 	var list []json.RawMessage
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil || len(list) != 1 || json.Unmarshal(list[0], &fields) != nil || checkNames(fields) != nil {
