@@ -21,7 +21,7 @@ help: ## List the targets
 	@echo "           FERMATA_TEST_POSTGRES (test, bench, crash: use this server instead of starting one)"
 
 # The types of the interface are made from the server's own document, so both are always of one kind.
-web-sources := $(shell find web/src web/public web/scripts -type f ! -name schema.d.ts) \
+web-sources := $(shell find web/src web/public web/scripts -type f ! -name schema.d.ts ! -name eventTypes.ts) \
 	$(addprefix web/,index.html package.json package-lock.json tsconfig.json vite.config.ts)
 
 .PHONY: web
@@ -118,5 +118,5 @@ crash: ## Run the fuzz tests and the long labs: kill, restart, compare; random s
 .PHONY: clean
 clean: ## Remove what was built
 	$(call say,removing bin and test output)
-	@rm -rf bin dist coverage* web/openapi.json web/src/api/schema.d.ts
+	@rm -rf bin dist coverage* web/openapi.json web/src/api/schema.d.ts web/src/api/eventTypes.ts
 	@find web/dist -mindepth 1 ! -name .keep -delete

@@ -20,6 +20,9 @@ var EventTypes = []EventType{
 	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
 }
 
+// ClosingEventTypes lists the types of events that close a question.
+var ClosingEventTypes = []EventType{EventQuestionAnswered, EventQuestionTimedOut, EventQuestionCancelled}
+
 // IsOneOf reports whether a list of names includes the type. A name is a whole
 // type such as question.asked, or a noun such as question, which matches all
 // types of that noun.

@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -111,7 +112,7 @@ func (e *TimelineEntry) readData() {
 
 // closesQuestion reports whether the event closed a question.
 func (e *TimelineEntry) closesQuestion() bool {
-	return e.Type == EventQuestionAnswered || e.Type == EventQuestionTimedOut || e.Type == EventQuestionCancelled
+	return slices.Contains(ClosingEventTypes, e.Type)
 }
 
 // NeededIDs returns the ids of the messages, questions and runs that [Timeline.Fill] needs.

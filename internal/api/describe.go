@@ -8,11 +8,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
+// schemaPrefix is the place of the schemas in the document.
+const schemaPrefix = "#/components/schemas/"
+
 // openAPIConfig returns the frame of the OpenAPI document. The server has no
 // documentation page, because such a page would load scripts from other sites.
 func openAPIConfig(version string) huma.Config {
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[fermata.Option](), reflect.TypeFor[anyOption]())
+	registry.RegisterTypeAlias(reflect.TypeFor[fermata.EventType](), reflect.TypeFor[listedEventType]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -41,6 +45,29 @@ type anyOption struct{}
 // decoder of the body distinguishes them and reports the wrong field.
 func (anyOption) Schema(r huma.Registry) *huma.Schema {
 	return textOr(r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject"))
+}
+
+// listedEventType replaces fermata.EventType in the document: a string with the list of all types.
+type listedEventType struct{}
+
+// Schema registers the list once, and returns a reference to it.
+func (listedEventType) Schema(r huma.Registry) *huma.Schema {
+	r.Map()["EventType"] = eventTypeSchema(fermata.EventTypes)
+	return &huma.Schema{Ref: schemaPrefix + "EventType"}
+}
+
+func eventTypeSchema(types []fermata.EventType) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, t := range types {
+		s.Enum = append(s.Enum, string(t))
+	}
+	return s
+}
+
+// describeNotification lists the types of events that may concern a person.
+func describeNotification(r huma.Registry) {
+	r.Map()["NotificationType"] = eventTypeSchema(fermata.NotificationTypes)
+	r.Map()["Notification"].Properties["type"] = &huma.Schema{Ref: schemaPrefix + "NotificationType"}
 }
 
 // describeAsk documents both forms of a request's context. The server itself

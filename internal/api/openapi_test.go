@@ -139,3 +139,27 @@ func TestContextOfEveryQuestionMayBeText(t *testing.T) {
 		t.Errorf("a question with a text as its context: %d %s", r.status, r.body)
 	}
 }
+
+// The generated types of clients have all types of events, and those of notifications.
+func TestDocumentListsTheTypesOfEvents(t *testing.T) {
+	t.Parallel()
+	schemas := readDocument(t, newWorld(t)).Components.Schemas
+	for name, types := range map[string][]fermata.EventType{"EventType": fermata.EventTypes, "NotificationType": fermata.NotificationTypes} {
+		var want []any
+		for _, each := range types {
+			want = append(want, string(each))
+		}
+		schema, _ := schemas[name].(map[string]any)
+		if listed, _ := schema["enum"].([]any); !slices.Equal(listed, want) {
+			t.Errorf("%s lists %v, want %v", name, listed, want)
+		}
+	}
+	for name, want := range map[string]string{"Event": "EventType", "TimelineEntry": "EventType", "Notification": "NotificationType"} {
+		schema, _ := schemas[name].(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		field, _ := properties["type"].(map[string]any)
+		if field["$ref"] != "#/components/schemas/"+want {
+			t.Errorf("the type of %s is %v", name, field)
+		}
+	}
+}

@@ -139,6 +139,7 @@ func New(c Config) *Server {
 	s.api.UseMiddleware(s.refuseUnreadBody)
 	s.registerAll()
 	describeAsk(s.api.OpenAPI().Components.Schemas)
+	describeNotification(s.api.OpenAPI().Components.Schemas)
 	return s
 }
 

@@ -11,7 +11,7 @@ import (
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
 	questionEvents := slices.DeleteFunc(slices.Clone(events), func(e *fermata.Event) bool {
-		return e.Type != fermata.EventQuestionAsked && !slices.Contains(closingEventTypes, e.Type)
+		return e.Type != fermata.EventQuestionAsked && !slices.Contains(fermata.ClosingEventTypes, e.Type)
 	})
 	rows, err := v.questions(questionEvents)
 	if err != nil {
@@ -85,9 +85,6 @@ func (v *verification) checkOpenQuestions() error {
 	}
 	return nil
 }
-
-// closingEventTypes are the types of the events that close a question.
-var closingEventTypes = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled}
 
 // questionDifference returns the name of a fact in which a question differs from the event that opened or closed it. It returns
 // "" if there is none.

@@ -49,7 +49,7 @@ type recordedHeldAnswer struct {
 var recordEventTypes = append([]fermata.EventType{
 	fermata.EventQuestionAsked, fermata.EventQuestionAssigned, fermata.EventQuestionEscalated, fermata.EventQuestionExtended,
 	fermata.EventQuestionVoteCast, fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionAnsweredLate, fermata.EventGrantUsed,
-}, closingEventTypes...)
+}, fermata.ClosingEventTypes...)
 
 // recordedFacts are the data of events from which a record is built.
 type recordedFacts struct {

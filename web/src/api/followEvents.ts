@@ -1,6 +1,7 @@
 import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query';
 import { onEvent } from './live';
 import { receivedSinceRead, refetchQueries } from './reads';
+import type { EventType } from './types';
 
 // followEvents reads queries again after the events that concern them, and
 // reads long lists less often. It is for lists that are read page by page, and
@@ -30,7 +31,7 @@ function countPages(client: QueryClient, key: QueryKey): number {
  * function is called. A burst of events causes one read. Events that came after
  * the last read of the queries count as well.
  */
-export function followEvents(client: QueryClient, key: QueryKey, isRelevant: (type: string, task: string | undefined) => boolean): () => void {
+export function followEvents(client: QueryClient, key: QueryKey, isRelevant: (type: EventType, task: string | undefined) => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const scheduleRead = () => {
     timer ??= setTimeout(() => {

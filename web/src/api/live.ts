@@ -1,25 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { eventTypes } from './eventTypes';
 import { forgetReceived, recordReceived, lastReceivedSeq } from './receivedEvents';
 import { refetchQueries } from './reads';
 import { signal } from './signal';
-import type { Event } from './types';
+import type { Event, EventNoun } from './types';
 
 // Events reach the browser over one stream. A browser keeps only a few
 // connections to one server open. So one tab holds the stream and passes the
 // events on to the other tabs.
-
-/** Every event type that the pages use. */
-export const eventTypes = [
-  'task.created', 'task.claimed', 'task.state_changed', 'task.ended', 'task.updated',
-  'question.asked', 'question.asked_again', 'question.answered', 'question.timed_out', 'question.cancelled',
-  'question.escalated', 'question.extended', 'question.answered_late', 'question.vote_cast', 'question.assigned',
-  'question.held', 'question.undone', 'question.reminded',
-  'message.posted', 'message.handed', 'progress.reported', 'run.finished', 'run.lost', 'run.released',
-  'workflow.triggered', 'workflow.rewound', 'workflow.moved', 'workflow.trigger_skipped', 'workflow.step_started', 'workflow.step_finished', 'workflow.changed', 'workflow.removed', 'workflow.tool_changed', 'workflow.tool_removed',
-  'member.added', 'member.changed', 'member.invited', 'member.uninvited', 'member.signed_in', 'member.signed_out', 'member.passkey_added', 'member.passkey_removed', 'member.group_changed', 'member.identity_changed', 'member.device_added', 'member.device_removed', 'token.created', 'token.revoked', 'policy.changed',
-  'gate.decided', 'gate.rule_added', 'gate.rule_removed',
-  'channel.added', 'channel.changed', 'channel.removed', 'channel.routes_changed', 'delivery.dead', 'delivery.alert',
-] as const;
 
 export type LiveState = 'connecting' | 'open' | 'lost';
 type LiveMessage = { event: Event } | { reset: true } | { state: LiveState };
@@ -108,20 +96,28 @@ function openStream(send: (message: LiveMessage) => void) {
   connect();
 }
 
-/** Maps the first word of an event type to the queries that such an event makes stale. */
-const staleKeys: Record<string, string[]> = {
+/**
+ * Maps the first word of an event type to the queries that such an event makes stale. The others are read again by
+ * followEvents, or when their page is opened.
+ */
+const staleKeys: Partial<Record<string, readonly string[]>> = {
   question: ['questions', 'tasks', 'counts', 'notifications', 'deliveries'],
   task: ['tasks', 'notifications'],
   run: ['tasks', 'runs'],
   message: ['tasks', 'messages'],
   progress: ['tasks'],
+  workflow: [],
   member: ['members', 'whoami'],
   token: ['tokens'],
   policy: ['policies'],
   gate: ['gates'],
+  grant: [],
   channel: ['channels'],
   delivery: ['deliveries', 'channels'],
-};
+  github: [],
+  database: [],
+  audit: [],
+} satisfies Record<EventNoun, readonly string[]>;
 
 /**
  * Marks queries as stale after events that concern them, until the returned function is called. It collects a burst of

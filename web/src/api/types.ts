@@ -1,6 +1,8 @@
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
+type NounOf<T> = T extends `${infer Noun}.${string}` ? Noun : never;
+type VerbOf<T> = T extends `${string}.${infer Verb}` ? Verb : never;
 
 /** An object with an action also carries the exact text of the action (see exact.ts). */
 type WithActionText = { action_text?: string };
@@ -19,6 +21,11 @@ export type Token = Schemas['Token'];
 export type Whoami = Schemas['Whoami'];
 export type ProblemDetails = Schemas['ProblemDetails'];
 export type Event = Schemas['Event'];
+export type EventType = Schemas['EventType'];
+/** The part of an event type before the dot. */
+export type EventNoun = NounOf<EventType>;
+/** The part of an event type after the dot. */
+export type EventVerb = VerbOf<EventType>;
 export type BrowserSession = Schemas['BrowserSession'];
 export type Policy = Schemas['Policy'];
 export type GateRule = Schemas['GateRule'];

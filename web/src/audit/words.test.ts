@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eventTypes } from '@/api/live';
+import { eventTypes } from '@/api/eventTypes';
 import { eventWords } from './words';
 
 it.each([

@@ -6,7 +6,7 @@ import { onEvent, onReset } from '@/api/live';
 import { readMore } from '@/api/readMore';
 import { receivedSinceRead } from '@/api/reads';
 import { asProblem } from '@/api/problem';
-import type { Question } from '@/api/types';
+import type { EventType, Question } from '@/api/types';
 import { storeInbox, readStoredInbox } from '@/offline/storedInbox';
 import { onOutbox, outbox } from '@/outbox/outbox';
 import { onUndone } from '@/question/held';
@@ -93,6 +93,9 @@ function useAnsweredIds(): ReadonlySet<string> {
   return answered;
 }
 
+/** The events after which a question may wait for the reader. */
+const waitingEvents: ReadonlySet<EventType> = new Set<EventType>(['question.asked', 'question.escalated', 'question.assigned']);
+
 /** Returns how many questions match the filters and are not in the list yet. */
 function useNewCount(key: readonly unknown[], filter: Filter, questions: Question[]) {
   const client = useQueryClient();
@@ -105,7 +108,7 @@ function useNewCount(key: readonly unknown[], filter: Filter, questions: Questio
         setRequests((n) => n + 1);
       }, 400);
     };
-    const matters = (event: ReceivedEvent) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
+    const matters = (event: ReceivedEvent) => waitingEvents.has(event.type);
     const stops = [onEvent((event) => matters(event) && count()), onReset(count)];
     const missed = receivedSinceRead(client, key);
     if (!missed || missed.some(matters)) count();

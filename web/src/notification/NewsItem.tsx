@@ -16,10 +16,10 @@ import { QuickAnswers } from './QuickAnswers';
 import { headline } from './headline';
 import { useNewsText } from './text';
 
-const icons: Record<string, IconName> = {
+const icons: Partial<Record<string, IconName>> = {
   'question.asked': 'person', 'question.assigned': 'person', 'question.escalated': 'warning', 'question.answered': 'check', 'question.timed_out': 'clock',
   'question.cancelled': 'undo', 'question.answered_late': 'clock', 'task.ended': 'tasks',
-};
+} satisfies Record<News['type'], IconName>;
 
 /** Shows one notification and the answers that the reader can give at once. */
 export const NewsItem = memo(function NewsItem({ news, unread, now }: { news: News; unread: boolean; now: number }) {

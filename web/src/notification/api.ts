@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
+import { notificationTypes } from '@/api/eventTypes';
 import type { components } from '@/api/schema';
-import type { Question } from '@/api/types';
+import type { EventType, Question } from '@/api/types';
 
 type WireNotification = components['schemas']['Notification'];
 /** A notification of the reader. */
@@ -29,5 +30,8 @@ export const latestNews = () => readNotifications(10);
 
 export const markRead = (upTo: number) => unwrap(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
 
-/** Reports whether events of this type may cause a notification. */
-export const mayBeNews = (type: string) => /^question\.(asked|assigned|escalated|answered|timed_out|cancelled|answered_late|held|undone)$|^task\.ended$/.test(type);
+/** The events that add a notification or change one: a held answer changes its question. */
+const newsEvents: ReadonlySet<EventType> = new Set<EventType>([...notificationTypes, 'question.held', 'question.undone']);
+
+/** Reports whether events of this type may add or change a notification. */
+export const mayBeNews = (type: EventType) => newsEvents.has(type);

@@ -21,7 +21,7 @@ export function headline(news: Pick<News, 'type' | 'actor' | 'task'>, text: News
       return text.cancelled(who);
     case 'question.answered_late':
       return text.late(who);
-    default: {
+    case 'task.ended': {
       const ends: Record<string, string | undefined> = text.ended;
       return ends[news.task.state] ?? text.ended.other;
     }

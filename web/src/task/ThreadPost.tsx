@@ -141,6 +141,6 @@ function EventPost({ entry }: { entry: Entry }) {
 }
 
 function wordsOf(entry: Entry, text: PageText): string {
-  const known: Record<string, string | undefined> = text.events;
+  const known: Partial<Record<Entry['type'], string>> = text.events;
   return known[entry.type] ?? entry.type;
 }

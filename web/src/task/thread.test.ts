@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Entry } from './api';
 import { timelineEntries, postsOf } from './thread';
 
-const entry = (seq: number, kind: Entry['kind'] = 'task', type = 'task.created'): Entry => ({ seq, kind, type, at: '2026-11-21T12:00:00Z', actor: { kind: 'system' } });
+const entry = (seq: number, kind: Entry['kind'] = 'task', type: Entry['type'] = 'task.created'): Entry => ({ seq, kind, type, at: '2026-11-21T12:00:00Z', actor: { kind: 'system' } });
 
 it('a timeline is read from its oldest page to its newest, each entry once', () => {
   expect(timelineEntries([{ items: [entry(4), entry(5)] }, { items: [entry(2), entry(3), entry(4)] }, { items: [entry(1)] }]).map((each) => each.seq)).toEqual([1, 2, 3, 4, 5]);

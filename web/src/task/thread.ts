@@ -1,3 +1,4 @@
+import type { EventNoun, EventType } from '@/api/types';
 import type { Entry } from './api';
 
 /** One post of a thread. */
@@ -7,7 +8,14 @@ export type Post =
   | { kind: 'progress'; key: string; last: Entry; before: Entry[] };
 
 /** The events that the thread leaves out, because they add nothing or concern only one person. */
-const hiddenTypes = new Set(['question.reminded', 'message.handed']);
+const hiddenTypes = ['question.reminded', 'message.handed'] as const satisfies EventType[];
+const isHidden = (type: EventType) => (hiddenTypes as readonly EventType[]).includes(type);
+
+/** The nouns of events that are about no task. */
+type NounWithoutTask = Extract<EventNoun, 'member' | 'token' | 'policy' | 'channel' | 'github' | 'database' | 'audit'>;
+type TypeWithoutTask = `${NounWithoutTask}.${string}` | 'workflow.changed' | 'workflow.removed' | 'workflow.tool_changed' | 'workflow.tool_removed';
+/** The types of events that a thread shows. */
+export type ThreadEventType = Exclude<EventType, TypeWithoutTask | (typeof hiddenTypes)[number]>;
 
 /** Returns the pages of a timeline as one list, oldest first. Each page is older than the page before it. */
 export function timelineEntries(pages: readonly { items: readonly Entry[] }[]): Entry[] {
@@ -24,7 +32,7 @@ export function timelineEntries(pages: readonly { items: readonly Entry[] }[]): 
 export function postsOf(entries: readonly Entry[]): Post[] {
   const out: Post[] = [];
   for (const entry of entries) {
-    if (hiddenTypes.has(entry.type)) continue;
+    if (isHidden(entry.type)) continue;
     const before = out.at(-1);
     if (entry.kind !== 'progress') out.push({ kind: 'entry', key: String(entry.seq), entry });
     else if (before?.kind === 'progress') {
