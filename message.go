@@ -63,9 +63,6 @@ const (
 // external task was handed.
 const DeskRunID = "desk"
 
-// HandoffStates lists every state of a hand-off.
-var HandoffStates = []HandoffState{HandoffHanded, HandoffWaits, HandoffPaused, HandoffEnded, HandoffMaker, HandoffUnread}
-
 // IsForAgents reports whether agents should read the message. Comments and the agents' own messages are not for agents.
 func (m *Message) IsForAgents() bool {
 	return m.Kind != MessageComment && (m.Author.Kind == ActorHuman || m.Author.Kind == ActorSystem)

@@ -229,6 +229,7 @@ func TestStatesConstraint(t *testing.T) {
 		{"states of a task", "input_received", texts(fermata.TaskStates)},
 		{"statuses of a question", "answered", texts(fermata.QuestionStatuses)},
 		{"states of a run", "released", texts(fermata.RunStates)},
+		{"states of a delivery", "dead", texts(fermata.DeliveryStates)},
 	}
 	for _, tc := range tests {
 		// The last list applies, because a later migration replaces an earlier one.

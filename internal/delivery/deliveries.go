@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -11,12 +10,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 )
-
-func errorOf(err error) (*fermata.Error, bool) {
-	var e *fermata.Error
-	ok := errors.As(err, &e)
-	return e, ok
-}
 
 // Filter narrows a list of deliveries.
 type Filter struct {

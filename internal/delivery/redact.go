@@ -7,12 +7,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/redact"
 )
 
-// mustJSON returns the data of an event as JSON.
+// mustJSON returns settings, a verdict or the data of an event as JSON.
 func mustJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// The data of an event is a small map of texts and numbers.
-		panic("delivery: write event data: " + err.Error())
+		// They were read from JSON, or hold only texts, numbers and booleans.
+		panic("delivery: write JSON: " + err.Error())
 	}
 	return b
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -75,7 +76,7 @@ func (s *Service) recordTest(ctx context.Context, tested *fermata.Channel, probl
 
 func problemOf(err error) fermata.ChannelProblem {
 	p := fermata.ChannelProblem{Message: err.Error()}
-	if e, ok := errorOf(err); ok {
+	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		p.Message, p.Hint = e.Message, e.Hint
 		for _, each := range e.Problems {
 			if len(e.Problems) > 1 {

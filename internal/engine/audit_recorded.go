@@ -77,17 +77,9 @@ func (s *recordedState) apply(e *fermata.Event) {
 			s.ruleUses[textOf(facts, "rule_id")]++
 		}
 	case fermata.EventWorkflowChanged:
-		facts := eventFacts(e)
-		if hash := textOf(facts, "hash"); hash != "" {
-			name := textOf(facts, "workflow")
-			s.workflowHashes[name] = append(s.workflowHashes[name], hash)
-			s.workflows[name] = e
-		}
+		s.applyWorkflow(e, eventFacts(e))
 	case fermata.EventWorkflowTriggered, fermata.EventRunMoved:
-		facts := eventFacts(e)
-		if name := textOf(facts, "workflow"); !slices.Contains(s.workflowHashes[name], textOf(facts, "hash")) {
-			s.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
-		}
+		s.checkDefinition(e, eventFacts(e))
 	case fermata.EventMemberSignedIn:
 		facts := eventFacts(e)
 		s.sessions[textOf(facts, "session_id")] = e
@@ -111,6 +103,22 @@ func (s *recordedState) apply(e *fermata.Event) {
 		s.taskCount++
 	default:
 		s.applyQuestion(e)
+	}
+}
+
+// applyWorkflow records the definition of a workflow. An event about its webhook secret has no hash.
+func (s *recordedState) applyWorkflow(e *fermata.Event, facts map[string]any) {
+	if hash := textOf(facts, "hash"); hash != "" {
+		name := textOf(facts, "workflow")
+		s.workflowHashes[name] = append(s.workflowHashes[name], hash)
+		s.workflows[name] = e
+	}
+}
+
+// checkDefinition notes a problem if a run uses a definition of its workflow that no event stored.
+func (s *recordedState) checkDefinition(e *fermata.Event, facts map[string]any) {
+	if name := textOf(facts, "workflow"); !slices.Contains(s.workflowHashes[name], textOf(facts, "hash")) {
+		s.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
 	}
 }
 

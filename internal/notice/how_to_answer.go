@@ -112,16 +112,14 @@ func sampleOf(it *fermata.Item) string {
 func numberLimits(it *fermata.Item) string {
 	switch {
 	case it.Min != nil && it.Max != nil:
-		return " from " + number(*it.Min) + " to " + number(*it.Max)
+		return " from " + answerText(*it.Min) + " to " + answerText(*it.Max)
 	case it.Min != nil:
-		return " of at least " + number(*it.Min)
+		return " of at least " + answerText(*it.Min)
 	case it.Max != nil:
-		return " of at most " + number(*it.Max)
+		return " of at most " + answerText(*it.Max)
 	}
 	return ""
 }
-
-func number(n float64) string { return answerText(n) }
 
 // maxMarksNamed is how many marks are listed one by one.
 const maxMarksNamed = 6

@@ -57,7 +57,7 @@ func (tx *Tx) InsertChannel(c *fermata.Channel) {
 		tx.workspace, c.ID, c.Name, c.Kind, tx.seal([]byte(columnText(c.Settings)), tx.channelCell(c.ID)), boolColumn(c.Enabled), boolColumn(c.BuiltIn), c.CreatedAt.UnixMilli())
 }
 
-// SaveChannel writes the changed fields of a channel.
+// SaveChannel writes the changed fields of a channel. Changes after the call are not written.
 func (tx *Tx) SaveChannel(c *fermata.Channel) {
 	tx.exec(`UPDATE channels SET name = $1, settings = $2, enabled = $3, last_sent_at = $4, last_error = $5, last_error_at = $6,
 		failing_since = $7, alerted_at = $8, version = version + 1 WHERE workspace_id = $9 AND id = $10 AND version = $11`,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -48,7 +49,7 @@ func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
 }
 
 // SaveDelivery writes the changed fields of a delivery. The write fails if the
-// delivery was changed since it was read.
+// delivery was changed since it was read. Changes after the call are not written.
 func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
 	tx.exec(`UPDATE deliveries SET state = $1, reason = $2, condition = $3, next_at = $4, leased_until = $5, attempts = $6, tries = $7,
 		deferrals = $8, last_error = $9, sent_at = $10, updated_at = $11, shows = $12, wanted = $13, shown = $14, decides = $15,
@@ -119,7 +120,7 @@ func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 		w.add("id < $%d", f.Before)
 	}
 	w.args = append(w.args, f.Limit)
-	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+w.sql()+" ORDER BY id DESC LIMIT $"+itoa(len(w.args)), w.args...)
+	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+w.sql()+" ORDER BY id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
 // WaitingDigest lists at most 100 due deliveries that wait for the digest of a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	if f.Newest {
 		order = " ORDER BY seq DESC LIMIT $"
 	}
-	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+itoa(len(w.args)), w.args...)
+	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+strconv.Itoa(len(w.args)), w.args...)
 }
 
 // EventsOfQuestion lists the events about a question in the order of their numbers.

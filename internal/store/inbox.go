@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (w *whereClause) addPosition(columns []string, operator string, p QuestionP
 	parameters := make([]string, 0, len(columns))
 	for _, column := range columns {
 		w.args = append(w.args, values[column])
-		parameters = append(parameters, "$"+itoa(len(w.args)))
+		parameters = append(parameters, "$"+strconv.Itoa(len(w.args)))
 	}
 	w.conditions = append(w.conditions,
 		"("+strings.Join(columns, ", ")+") "+operator+" ("+strings.Join(parameters, ", ")+")")

@@ -87,7 +87,7 @@ func (r Reader) Groups() ([]*fermata.Group, error) {
 	return list(r, scanGroup, "SELECT name, description, created_at FROM member_groups WHERE workspace_id = $1 ORDER BY name", r.workspace)
 }
 
-// SaveGroup creates a group, or writes its description.
+// SaveGroup creates a group, or writes its description. Changes after the call are not written.
 func (tx *Tx) SaveGroup(g *fermata.Group) {
 	tx.exec(`INSERT INTO member_groups (workspace_id, name, description, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (workspace_id, name) DO UPDATE SET description = excluded.description`,

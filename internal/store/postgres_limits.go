@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -77,7 +78,7 @@ func setConnection(config *pgx.ConnConfig, opts Options) {
 		"tcp_user_timeout":        milliseconds(deadAfter),
 		"tcp_keepalives_idle":     seconds(keepaliveIdle),
 		"tcp_keepalives_interval": seconds(keepaliveInterval),
-		"tcp_keepalives_count":    itoa(keepaliveCount),
+		"tcp_keepalives_count":    strconv.Itoa(keepaliveCount),
 	} {
 		config.RuntimeParams[name] = value
 	}
@@ -86,9 +87,9 @@ func setConnection(config *pgx.ConnConfig, opts Options) {
 	}
 }
 
-func milliseconds(d time.Duration) string { return itoa(int(d.Milliseconds())) }
+func milliseconds(d time.Duration) string { return strconv.Itoa(int(d.Milliseconds())) }
 
-func seconds(d time.Duration) string { return itoa(int(d.Seconds())) }
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
 // isPooled reports whether a transaction pooler is between this process and the server. It tests this with a setting: a
 // pooler refuses or drops settings that it does not know.

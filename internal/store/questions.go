@@ -204,7 +204,7 @@ func (tx *Tx) SetUnreached(q *fermata.Question, reason string) {
 	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+pendingCondition, reason, tx.workspace, q.ID)
 }
 
-// SaveLateAnswer writes a late answer into the resolution of a closed question.
+// SaveLateAnswer writes a late answer into the resolution of a closed question. Changes after the call are not written.
 func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
 	tx.markStale(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1

@@ -61,7 +61,7 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 }
 
 // SaveRun writes a run that was running when it was read. The write fails if
-// the run has ended meanwhile. The expression on state has the same reason as
+// the run has ended meanwhile. Changes after the call are not written. The expression on state has the same reason as
 // the one in [pendingCondition].
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.markStale(run.ID)

@@ -287,7 +287,8 @@ func (tx *Tx) insertDependencies(t *fermata.Task) {
 }
 
 // SaveTask saves the changed fields of a task that was read in this transaction. The write fails if the row was
-// changed since it was read.
+// changed since it was read. Unlike the other Save methods, SaveTask takes the values later: at the caller's next
+// look-up, or at the end of its write. Changes up to then are written as well, and several calls cost one statement.
 func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
 	tx.markStale(t.ID)
@@ -308,6 +309,7 @@ func (tx *Tx) updateTask(t *fermata.Task) {
 }
 
 // SaveTaskEdit writes the fields of a task that a person may change: texts, priority, labels and dependencies.
+// Changes after the call are not written.
 func (tx *Tx) SaveTaskEdit(t *fermata.Task) {
 	tx.markStale(t.ID)
 	tx.markStale(t.BlockedBy...)

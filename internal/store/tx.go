@@ -27,6 +27,9 @@ type group struct {
 
 // Tx is one caller's part of a transaction. It reads like a [Reader], and sees the writes of this caller and of the
 // callers before it. It does not see their events; see [Tx.HasAppended].
+//
+// The methods that write build their statement at once, with the values of that moment; only [Tx.SaveTask] builds it
+// later. The statements are sent before the caller's next look-up, or with the end of the transaction.
 type Tx struct {
 	Reader
 	g          *group

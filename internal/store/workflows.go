@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -53,7 +54,7 @@ func (r Reader) Workflows() ([]*fermata.Workflow, error) {
 	return filterVisible(r, all, func(w *fermata.Workflow) string { return w.Project }), err
 }
 
-// SaveWorkflow writes a workflow under its name.
+// SaveWorkflow writes a workflow under its name. Changes after the call are not written.
 func (tx *Tx) SaveWorkflow(w *fermata.Workflow) {
 	tx.exec(`INSERT INTO workflows (workspace_id, name, hash, description, project, enabled, triggers, inputs, webhook_secret,
 		updated_by, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -179,7 +180,7 @@ func (r Reader) NamedTool(name string) (*fermata.NamedTool, error) {
 	return scanOne(r, "tool", name, r.scanNamedTool, "SELECT name, tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 }
 
-// SaveNamedTool writes a tool under its name.
+// SaveNamedTool writes a tool under its name. Changes after the call are not written.
 func (tx *Tx) SaveNamedTool(t *fermata.NamedTool) {
 	tx.exec(`INSERT INTO named_tools (workspace_id, name, tool) VALUES ($1, $2, $3)
 		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, tx.seal([]byte(columnText(t)), tx.namedToolCell(t.Name)))
@@ -253,7 +254,7 @@ func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error
 	}
 	w.args = append(w.args, f.Limit)
 	return list(r, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND "+w.sql()+
-		" ORDER BY r.task_id DESC LIMIT $"+itoa(len(w.args)), w.args...)
+		" ORDER BY r.task_id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
 // FiredRun returns the id of the run that was started with the fire key, or ""
@@ -337,7 +338,7 @@ func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
 	return at, err
 }
 
-// SaveStep stores the state of a step.
+// SaveStep stores the state of a step. Changes after the call are not written.
 func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 	item, failure := -1, ""
 	if s.Item != nil {

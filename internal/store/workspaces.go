@@ -1,12 +1,8 @@
 package store
 
 import (
-	"strconv"
-
 	"github.com/fermata-hq/fermata"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // Policy returns the workspace's policy, or the default one if none was set.
 func (r Reader) Policy() (fermata.Policy, error) {

@@ -129,16 +129,16 @@ func textInput(it *fermata.Item) (api.BlockElement, bool) {
 }
 
 func numberInput(it *fermata.Item) api.BlockElement {
-	nilIfEmpty := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	format := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	input := api.NewNumberInputBlockElement(nil, actionPick, true)
 	if it.Min != nil {
-		input.WithMinValue(nilIfEmpty(*it.Min))
+		input.WithMinValue(format(*it.Min))
 	}
 	if it.Max != nil {
-		input.WithMaxValue(nilIfEmpty(*it.Max))
+		input.WithMaxValue(format(*it.Max))
 	}
 	if f, ok := it.Default.(float64); ok {
-		input.WithInitialValue(nilIfEmpty(f))
+		input.WithInitialValue(format(f))
 	}
 	return input
 }
@@ -184,19 +184,19 @@ func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 		}
 		return list, true
 	case "datepicker":
-		return text(a.SelectedDate), true
+		return nilIfEmpty(a.SelectedDate), true
 	case "number_input":
 		if f, err := strconv.ParseFloat(strings.TrimSpace(a.Value), 64); err == nil {
 			return f, true
 		}
-		return text(a.Value), true
+		return nilIfEmpty(a.Value), true
 	default:
-		return text(a.Value), true
+		return nilIfEmpty(a.Value), true
 	}
 }
 
-// text returns s, or nil if s is empty.
-func text(s string) any {
+// nilIfEmpty returns s, or nil if s is empty.
+func nilIfEmpty(s string) any {
 	if s == "" {
 		return nil
 	}
