@@ -62,7 +62,7 @@ func (c *showCommand) Run(ctx context.Context, s *session.Session) error {
 	p := s.Stdout()
 	p.ExactBytes = c.Bytes
 	render.PrintTask(p, t, s.Now())
-	render.PrintBlockers(p, t.BlockedBy, blockers)
+	render.PrintBlockers(p, t, blockers)
 	render.PrintActivity(p, progress, s.Now())
 	render.PrintWork(p, t)
 	switch {

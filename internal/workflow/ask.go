@@ -117,10 +117,11 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 				return err
 			}
 			row.QuestionID, x.st.TaskIDs = q.ID, []string{q.TaskID}
-			if row.ChildID == "" {
+			hasWorked, err := isTaskOfWork(h.Tx, row.ChildID)
+			if !hasWorked {
 				row.ChildID = q.TaskID
 			}
-			return nil
+			return err
 		}
 		q, err := h.Suspend(a, x.thresholds(step), x.asker())
 		if err != nil {
@@ -151,6 +152,15 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 		return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
 	}
 	return x.handleFailure(ctx, step, row, refusal)
+}
+
+// isTaskOfWork reports whether a task did the work of a step. The other tasks of steps hold the question of a branch.
+func isTaskOfWork(tx *store.Tx, id string) (bool, error) {
+	if id == "" {
+		return false, nil
+	}
+	t, err := tx.Task(id)
+	return err == nil && !t.EndsWithAnswer, err
 }
 
 // setAsideNote returns the note on a step that was set aside, with the confidence and the threshold.

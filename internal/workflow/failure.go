@@ -108,10 +108,12 @@ func lastOutput(text string) string {
 }
 
 // handleFailure continues the run after a step failed. It defers another
-// attempt, or does what the step's on_error says.
+// attempt, or does what the step's on_error says. While parallel steps must
+// stop, there is no other attempt, and nobody is asked.
 func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, cause error) error {
 	row.Error = x.toSafeStepError(cause)
-	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(cause) {
+	mustStop := x.isFailingFast()
+	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(cause) && !mustStop {
 		return x.deferAttempt(ctx, row, x.retryDelay(retry, row.Attempt, cause))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
@@ -121,7 +123,7 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 	case step.OnError == definition.OnErrorContinue && !step.MayBeApproval():
 		x.leaveStep(step)
 		return nil
-	case step.OnError == definition.OnErrorAsk:
+	case step.OnError == definition.OnErrorAsk && !mustStop:
 		return x.askRemedy(ctx, step, row, "")
 	}
 	x.st.WaitsFor = ""
@@ -207,22 +209,26 @@ func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *f
 		Type: fermata.ErrorRecovery, Title: truncate(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
 		Body:    strings.TrimPrefix(notice+"\n\n"+row.Error.Message, "\n\n"),
 		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indentJSON(row.Input)}},
-		Items:   remediesOf(step),
+		Items:   remediesOf(step, !x.isAlone()),
 		Timeout: fermata.Never, State: x.questionState(row),
 	}
 	x.nameIssue(&ask)
 	return x.suspend(ctx, step, row, ask)
 }
 
-// remediesOf returns the items of the question about a failed step.
-func remediesOf(step *definition.Step) []fermata.Item {
+// remediesOf returns the items of the question about a failed step. hasBranches says that the run has other branches.
+func remediesOf(step *definition.Step, hasBranches bool) []fermata.Item {
+	abort := fermata.Option{Value: fermata.RemedyAbort, Label: "End the run as failed", Danger: true}
+	if hasBranches {
+		abort.Description = "also cancels its other branches and their questions"
+	}
 	action := fermata.Item{Key: fermata.RemedyKey, Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
 		{Value: fermata.RemedyRetry, Label: "Try again"},
 		{Value: fermata.RemedyRetryWithInput, Label: "Try again with another input", Description: "for operators"},
 		{Value: fermata.RemedySkip, Label: "Skip the step and go on"},
-		{Value: fermata.RemedyAbort, Label: "End the run as failed", Danger: true},
+		abort,
 	}}
-	if asksPeople(step) {
+	if takesOwnInputOnly(step) {
 		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
 			// A run must not continue without an approval that was not given.
 			return o.Value == fermata.RemedyRetryWithInput || o.Value == fermata.RemedySkip && step.MayBeApproval()
@@ -260,7 +266,7 @@ func indentJSON(doc json.RawMessage) string {
 }
 
 // applyRemedy continues the run with a person's decision about a failed step. If no person decided, the run ends as
-// failed.
+// failed after its other branches.
 func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.WaitsFor = ""
 	if row.ChildID == q.TaskID {
@@ -268,7 +274,7 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 	}
 	action, _ := q.Resolution.Answers[fermata.RemedyKey].(string)
 	if q.Status != fermata.Answered {
-		action = fermata.RemedyAbort
+		action = ""
 	}
 	switch notice, err := x.remedyRefusal(ctx, step, q, action); {
 	case err != nil:
@@ -291,7 +297,11 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 			return err
 		}
-		return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonAborted, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+		summary := fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message)
+		if action == fermata.RemedyAbort {
+			return x.abort(ctx, summary)
+		}
+		return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonAborted, summary)
 	}
 	x.st.Redo = true
 	row.Note = ""
@@ -307,8 +317,8 @@ func (x *execution) remedyRefusal(ctx context.Context, step *definition.Step, q 
 		return errAsksPeople(step).Error(), nil
 	case action != fermata.RemedyRetryWithInput:
 		return "", nil
-	case asksPeople(step):
-		return errAsksPeople(step).Error(), nil
+	case takesOwnInputOnly(step):
+		return errTakesNoInput(step, x.run.ID).Error(), nil
 	case !isObject(otherInputOf(q)):
 		return "the other input is no JSON object", nil
 	}

@@ -73,10 +73,8 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	}
 	list, ok := rendered.([]any)
 	switch {
-	case rendered == nil:
-		list = []any{}
 	case !ok:
-		return nil, fmt.Errorf("foreach is no list")
+		return nil, errNoList(rendered)
 	case len(list) > maxItems:
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "foreach has %d items, may have at most %d", len(list), maxItems).
 			WithHint("let a step give a part of the list, and repeat the steps for the next part")
@@ -88,6 +86,22 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	row.Input = doc
 	x.touch(row)
 	return list, nil
+}
+
+// errNoList returns the failure of a step whose foreach is no list. It does not quote the value, which may be secret.
+func errNoList(value any) error {
+	kind, hint := "an object", "give a list, such as {{ [first, second] }}"
+	switch value.(type) {
+	case nil:
+		kind, hint = "null", "if the list may be missing, write {{ … ?? [] }}"
+	case string:
+		kind = "a text"
+	case bool:
+		kind = "true or false"
+	case int64, float64:
+		kind = "a number"
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "foreach is %s, and must be a list", kind).WithHint("%s", hint)
 }
 
 // beginUnits begins at most limit items that are not done yet. An item without a usable input fails alone.

@@ -98,32 +98,6 @@ steps:
 	})
 }
 
-// TestOtherInputOfAForeach gives another input to the items that failed, and to
-// no other step.
-func TestOtherInputOfAForeach(t *testing.T) {
-	onBoth(t, func(w *world) {
-		w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
-			if c.Input["n"] == int64(2) {
-				return nil, errors.New("two is bad")
-			}
-			return c.Input["n"], nil
-		})
-		run := w.run(`
-name: several
-triggers: [{manual: true}]
-steps:
-  - {id: each, foreach: "{{ [1, 2, 3] }}", tool: apply, input: {n: "{{ item }}"}, on_error: ask, output: all}
-  - {id: tell, tool: note, input: {all: "{{ all }}"}}
-`, nil)
-		q := w.awaitRunQuestion(run.ID)
-		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
-		run = w.await(run.ID, fermata.TaskDone)
-		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[1,20,3]}` {
-			w.Fatalf("tell got %s", got)
-		}
-	})
-}
-
 // TestForeachBeginsWhatItDoes has many items for a worker, two at a time.
 func TestForeachBeginsWhatItDoes(t *testing.T) {
 	onBoth(t, func(w *world) {

@@ -14,7 +14,8 @@ import (
 // Another input for a step replaces the input of the definition, and the input
 // that people approved. So only a member that may change the definition may
 // give one. A question or an approval never takes another input: the definition
-// says whom it asks, and for what.
+// says whom it asks, and for what. A step with foreach takes none, because each
+// of its items has an input of its own.
 
 // checkOtherInput returns an error if the caller may not change the workflow of
 // the run.
@@ -31,6 +32,18 @@ func asksPeople(step *definition.Step) bool {
 func errAsksPeople(step *definition.Step) error {
 	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s asks people: nothing takes the place of its question", step.ID).
 		WithHint("try it again as it is; or change the workflow, and start a new run")
+}
+
+// takesOwnInputOnly reports whether no other input can replace the input of the step.
+func takesOwnInputOnly(step *definition.Step) bool { return asksPeople(step) || step.Foreach != nil }
+
+// errTakesNoInput returns the refusal of another input for a step that takes none.
+func errTakesNoInput(step *definition.Step, runID string) error {
+	if asksPeople(step) {
+		return errAsksPeople(step)
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s has foreach, and each of its items has an input of its own: no other input replaces them", step.ID).
+		WithHint("try it again as it is; or change the workflow, and move the run to it: fermata workflow move %s", runID)
 }
 
 // mayGiveInput reports whether the person that answered the question about an
@@ -78,8 +91,8 @@ func (s *Service) checkAnsweredInput(r store.Reader, q *fermata.Question, input 
 // checkStepInput returns an error if a step of a run cannot take another input. field is the name of the input in the
 // request of the caller.
 func (s *Service) checkStepInput(r store.Reader, run *fermata.WorkflowRun, d *definition.Workflow, step *definition.Step, doc json.RawMessage, field string) error {
-	if asksPeople(step) {
-		return errAsksPeople(step)
+	if takesOwnInputOnly(step) {
+		return errTakesNoInput(step, run.ID)
 	}
 	x := &execution{s: s, run: run, def: d, secrets: s.secretsOf(d), cause: decodeObject(run.Cause), inputs: decodeObject(run.Inputs)}
 	err := x.checkOtherInput(r, step, doc)

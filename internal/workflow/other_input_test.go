@@ -257,3 +257,31 @@ func TestADefinitionThatWasChangedIsNotRun(t *testing.T) {
 		}
 	})
 }
+
+// A step with foreach takes no other input: its items have inputs of their own, and none replaces them all.
+func TestAStepWithForeachTakesNoOtherInput(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.breakTool("check")
+		olga := w.operator()
+		olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
+		run := w.run("name: sweep\ntriggers: [{manual: true}]\nsteps: [{id: each, tool: check, foreach: [1, 2, 3], on_error: ask, input: {n: '{{ item }}'}}]\n", nil)
+		q := w.awaitRunQuestion(run.ID)
+		var offered []string
+		for _, o := range q.Item(fermata.RemedyKey).Options {
+			offered = append(offered, o.Value)
+		}
+		if got := strings.Join(offered, " "); got != "retry skip abort" || len(q.Items) != 1 {
+			w.Errorf("people may choose %s, of %d items", got, len(q.Items))
+		}
+		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "abort"}})
+		w.await(run.ID, fermata.TaskFailed)
+		_, err := w.s.Retry(w.Context(), olga, run.ID, []byte(`{"n":4}`))
+		refusal, ok := errors.AsType[*fermata.Error](err)
+		if !ok || refusal.Code != fermata.CodeIllegalTransition || !strings.Contains(refusal.Message, "each has foreach") || !strings.Contains(refusal.Hint, "fermata workflow move "+run.ID) {
+			w.Errorf("got %v", err)
+		}
+		if got := w.read(run.ID).State; got != fermata.TaskFailed {
+			w.Errorf("the run is %s", got)
+		}
+	})
+}

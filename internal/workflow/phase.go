@@ -30,6 +30,9 @@ type outcome struct {
 	// Code and Message are the error of the step.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
+	// IsAborted says that a person ended the run at the failed step, so the steps beside it are cancelled. It is set
+	// only while these steps end.
+	IsAborted bool `json:"aborted,omitempty"`
 }
 
 // isDone reports whether nothing has failed so far.
@@ -43,11 +46,31 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
+// cancelReason returns the note of the steps that are cancelled beside a failed one.
+func (o *outcome) cancelReason() string {
+	if o.IsAborted {
+		return "a person ended the run"
+	}
+	return "the step " + o.Step + " failed"
+}
+
 // endUnsuccessfully ends the current phase without success, or only the current branch if the phase forks. The run
 // continues with the phase that follows a failure. It ends if there is none. In finally, only the current step ends,
 // because each of these cleanup steps must be tried.
 func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskState, reason, summary string) error {
-	o := x.failureOutcome(state, reason, summary)
+	return x.endWithFailure(ctx, x.failureOutcome(state, reason, summary))
+}
+
+// abort ends the current phase as [execution.endUnsuccessfully] does, with all its branches. In finally, it ends only the
+// current step.
+func (x *execution) abort(ctx context.Context, summary string) error {
+	o := x.failureOutcome(fermata.TaskFailed, fermata.ReasonAborted, summary)
+	o.IsAborted = x.phase() != definition.Finally
+	return x.endWithFailure(ctx, o)
+}
+
+// endWithFailure ends the current phase or branch with an outcome that is not done.
+func (x *execution) endWithFailure(ctx context.Context, o *outcome) error {
 	forks := x.def.Forks(x.phase())
 	step := x.def.Step(cmp.Or(x.st.TimedOutStep, x.st.Next))
 	switch {
@@ -59,7 +82,7 @@ func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskSta
 		return x.enterNextPhase(ctx, o)
 	}
 	cancelled := x.failBranch(o)
-	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPositions(h, cancelled, "the step "+o.Step+" failed") })
+	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPositions(h, cancelled, o.cancelReason()) })
 }
 
 // failureOutcome returns the outcome of the run after a failure. The first failure remains the reason.
@@ -104,7 +127,7 @@ func (st *state) goBack(phase definition.Phase) {
 // leavePhase continues the run after the last step of a phase.
 func (x *execution) leavePhase(ctx context.Context) error {
 	o := cmp.Or(x.st.Failing, x.st.Outcome, &outcome{State: fermata.TaskDone})
-	x.st.Failing = nil
+	x.st.Failing, o.IsAborted = nil, false
 	return x.enterNextPhase(ctx, o)
 }
 

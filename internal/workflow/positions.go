@@ -160,15 +160,17 @@ func (x *execution) canBegin(step *definition.Step) bool {
 	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
 }
 
-// isFailingFast reports whether a step failed and the parallel steps must stop.
-func (x *execution) isFailingFast() bool { return x.st.Failing != nil && x.def.FailFast }
+// isFailingFast reports whether a step failed and the parallel steps must stop: the definition has fail_fast, or a person
+// ended the run.
+func (x *execution) isFailingFast() bool {
+	return x.st.Failing != nil && (x.def.FailFast || x.st.Failing.IsAborted)
+}
 
-// failBranch ends the current position in a phase that forks. The other positions continue, unless the definition has
-// fail_fast. In that case failBranch returns them, and the caller cancels them in the transaction that records the
-// failure.
+// failBranch ends the current position in a phase that forks. The other positions continue, unless they must stop. In
+// that case failBranch returns them, and the caller cancels them in the transaction that records the failure.
 func (x *execution) failBranch(o *outcome) (cancelled []position) {
 	x.st.Failing = o
-	if !x.def.FailFast {
+	if !x.isFailingFast() {
 		x.beginBranches(nil)
 		return nil
 	}
@@ -195,7 +197,7 @@ func (x *execution) cancelPosition(ctx context.Context) error {
 	o.Others = append(slices.Clip(o.Others), p.nextAttempt())
 	x.beginBranches(nil)
 	return x.commit(ctx, func(h *engine.LeasedRun) error {
-		return x.cancelPositions(h, []position{p}, "the step "+o.Step+" failed")
+		return x.cancelPositions(h, []position{p}, o.cancelReason())
 	})
 }
 

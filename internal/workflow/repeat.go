@@ -15,6 +15,9 @@ const codeRounds = "repeated_in_vain"
 // is true. A step that used up its rounds fails the run, even with on_error: continue. A person that retries the step
 // gives it the same number of rounds again.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
+	if x.isFailingFast() {
+		return x.cancelPosition(ctx)
+	}
 	x.st.RepeatStep, x.st.Next = "", step.ID
 	row := x.currentRow(step.ID)
 	until, err := step.Repeat.Until.Bool(x.env(row))

@@ -162,16 +162,26 @@ func printNoWorker(p terminal.Printer, n *fermata.NoWorker) {
 	p.Line("Start one: %s", terminal.OneLine(n.Start))
 }
 
-// PrintBlockers writes the tasks that a task waits for, with the state of each known one.
-func PrintBlockers(p terminal.Printer, ids []string, known map[string]*fermata.Task) {
-	for _, id := range ids {
-		t := known[id]
-		if t == nil {
-			p.PrintText("Blocked by " + id)
+// PrintBlockers writes the tasks that a task waits for or has waited for, with the state of each known one. A task that
+// only holds a question is written as the question.
+func PrintBlockers(p terminal.Printer, t *fermata.Task, known map[string]*fermata.Task) {
+	for _, id := range t.BlockedBy {
+		other := known[id]
+		words := "Blocked by "
+		if t.State.IsEnded() || other != nil && t.IsUnblockedBy(other) {
+			words = "Waited for "
+		}
+		if other == nil {
+			p.PrintText(words + id)
 			continue
 		}
-		p.PrintText(fmt.Sprintf("Blocked by %s  %s  %s", id, StateText(t), terminal.OneLine(t.Title)))
-		printNoWorker(p, t.NoWorker)
+		if q := other.PendingQuestion; q != nil && other.EndsWithAnswer && !t.State.IsEnded() {
+			p.PrintText(fmt.Sprintf("Waits for the answer to %s  %s", q.ID, terminal.OneLine(q.Title)))
+			p.Line("Answer it: fermata respond %s", terminal.ShortID(q.ID))
+			continue
+		}
+		p.PrintText(fmt.Sprintf("%s%s  %s  %s", words, id, StateText(other), terminal.OneLine(other.Title)))
+		printNoWorker(p, other.NoWorker)
 	}
 }
 

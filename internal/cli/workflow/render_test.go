@@ -302,3 +302,39 @@ func TestAnAnswerOfSeveralItemsIsToldByItem(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 }
+
+// A run shows the question of each branch and the command that answers it, also if the step has a task that failed
+// before. A task that has ended is not shown as one that blocks.
+func TestQuestionsOfBranchesAreShown(t *testing.T) {
+	t.Parallel()
+	s := session.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
+	s.Now = rendertest.NoonClock
+	item := 0
+	question := func(id, task, title string) *fermata.Question {
+		return &fermata.Question{ID: id, TaskID: task, Title: title, Type: fermata.Blocking, Status: fermata.Pending}
+	}
+	step := func(id, child, q string) *fermata.WorkflowStep {
+		return &fermata.WorkflowStep{Step: id, Occurrence: 1, Tool: "shell", State: fermata.StepWaiting, Attempt: 1, StartedAt: rendertest.Noon.Add(-time.Minute), ChildID: child, QuestionID: q}
+	}
+	remedy, own, agents := question("q_remedy", "task_remedy", "The step a of nd1 failed"), question("q_own", "task_own", "w"), question("q_agents", "task_agent", "Which one?")
+	each := step("each", "task_item", "q_item")
+	each.Item = &item
+	run := &fermata.WorkflowRun{ID: "task_run", Workflow: "nd1", Title: "nd1", State: fermata.TaskBlocked, CreatedAt: rendertest.Noon.Add(-time.Hour), Steps: []*fermata.WorkflowStep{
+		step("a", "task_failed", "q_remedy"), step("q", "task_own", "q_own"), step("agent", "task_agent", ""), step("busy", "task_busy", ""), each,
+	}}
+	v := &runView{s: s, marks: drawing.Symbols, run: run, children: map[string]*fermata.Task{
+		"task_failed": {ID: "task_failed", Title: "nd1: a", State: fermata.TaskFailed},
+		"task_own":    {ID: "task_own", Title: "nd1: q", State: fermata.TaskAwaitingInput, PendingQuestion: own},
+		"task_agent":  {ID: "task_agent", Title: "nd1: agent", State: fermata.TaskAwaitingInput, PendingQuestion: agents},
+		"task_busy":   {ID: "task_busy", Title: "nd1: busy", State: fermata.TaskInProgress},
+		"task_item":   {ID: "task_item", Title: "nd1: each (1)", State: fermata.TaskDone},
+	}, questions: map[string]*fermata.Question{"q_remedy": remedy, "q_own": own, "q_agents": agents}}
+	rendertest.Golden(t, "workflow_branches.txt", strings.Join(drawing.Lines(s, v), "\n")+"\n")
+	var open []string
+	for _, q := range v.openQuestions() {
+		open = append(open, q.ID)
+	}
+	if got := strings.Join(open, " "); got != "q_remedy q_own q_agents" {
+		t.Errorf("the open questions are %s", got)
+	}
+}

@@ -262,7 +262,10 @@ func awaitRunEnd(ctx context.Context, s *session.Session, v *runView, limit time
 	}
 	printed := map[string]bool{}
 	for {
-		if q := v.run.PendingQuestion; q != nil && !printed[q.ID] && !v.IsOver() {
+		for _, q := range v.openQuestions() {
+			if printed[q.ID] {
+				continue
+			}
 			printed[q.ID] = true
 			s.Stderr().Line("waits for an answer: fermata respond %s  (%s)", terminal.ShortID(q.ID), terminal.OneLine(q.Title))
 		}

@@ -20,8 +20,10 @@ type runView struct {
 	id    string
 	marks drawing.Marks
 	run   *fermata.WorkflowRun
-	// children are the tasks that the present steps wait for.
-	children map[string]*fermata.Task
+	// children are the tasks of the present steps. questions are the open questions of branches, items and children, by
+	// id.
+	children  map[string]*fermata.Task
+	questions map[string]*fermata.Question
 	// blockers are the tasks that must end before the run continues, if none of its steps waits: runs that must not run
 	// at the same time.
 	blockers []*fermata.Task
@@ -41,7 +43,12 @@ func (v *runView) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	children := map[string]*fermata.Task{}
+	children, questions := map[string]*fermata.Task{}, map[string]*fermata.Question{}
+	addQuestion := func(q *fermata.Question) {
+		if q != nil && q.Status == fermata.Pending {
+			questions[q.ID] = q
+		}
+	}
 	for _, step := range run.Steps {
 		if step.ChildID == "" || step.State.IsEnded() || len(children) == maxChildren {
 			continue
@@ -52,13 +59,46 @@ func (v *runView) Read(ctx context.Context) error {
 		}
 		if child != nil {
 			children[step.ChildID] = child
+			addQuestion(child.PendingQuestion)
 		}
+		if step.QuestionID == "" || step.QuestionID == run.PendingQuestionID || questions[step.QuestionID] != nil {
+			continue
+		}
+		q, err := v.s.Client.Question(ctx, step.QuestionID)
+		if session.IsLookupFailure(err) {
+			return err
+		}
+		addQuestion(q)
 	}
 	if v.blockers, v.moreBlockers, err = v.readBlockers(ctx, run); err != nil {
 		return err
 	}
-	v.run, v.children = run, children
+	v.run, v.children, v.questions = run, children, questions
 	return nil
+}
+
+// questionOf returns the open question that a step asked, or nil.
+func (v *runView) questionOf(step *fermata.WorkflowStep) *fermata.Question {
+	switch q := v.run.PendingQuestion; {
+	case step.State.IsEnded() || step.QuestionID == "":
+		return nil
+	case q != nil && q.ID == step.QuestionID:
+		return q
+	}
+	return v.questions[step.QuestionID]
+}
+
+// openQuestions returns the questions that the run waits for, in the order of its steps.
+func (v *runView) openQuestions() []*fermata.Question {
+	var list []*fermata.Question
+	for _, step := range v.run.Steps {
+		if q := v.questionOf(step); q != nil {
+			list = append(list, q)
+		} else if child := v.children[step.ChildID]; child != nil && child.PendingQuestion != nil {
+			list = append(list, child.PendingQuestion)
+		}
+	}
+	return list
 }
 
 // readBlockers returns the tasks that a run waits for before it starts a step, and how many more there may be.
@@ -93,7 +133,7 @@ func (v *runView) Document() any {
 }
 
 func (v *runView) IsAffectedBy(e *fermata.Event) bool {
-	return e.TaskID == v.id || v.children[e.TaskID] != nil
+	return e.TaskID == v.id || v.children[e.TaskID] != nil || v.questions[e.QuestionID] != nil
 }
 
 // IsOver reports whether the run has ended. To follow a retry, watch the run again.

@@ -45,18 +45,15 @@ func (v *runView) step(step *fermata.WorkflowStep, width int) drawing.Row {
 // details returns what a step waits for, why it failed, and its output.
 func (v *runView) details(step *fermata.WorkflowStep) []drawing.Row {
 	var rows []drawing.Row
-	if q := v.run.PendingQuestion; q != nil && step.QuestionID == q.ID && !step.State.IsEnded() {
-		rows = append(rows, v.question(q))
-	}
-	if child := v.children[step.ChildID]; child != nil {
-		text := v.marks.Waits + " " + render.StateText(child) + "  " + v.s.Stdout().Dim(v.s.IDText(child.ID)) + "  " + terminal.OneLine(child.Title)
+	asked := v.questionOf(step)
+	rows = append(rows, v.questionRows(asked)...)
+	if child := v.children[step.ChildID]; child != nil && (asked == nil || asked.TaskID != child.ID) {
+		text := v.marks.State(child.State) + " " + render.StateText(child) + "  " + v.s.Stdout().Dim(v.s.IDText(child.ID)) + "  " + terminal.OneLine(child.Title)
 		rows = append(rows, drawing.Row{Text: text, Key: child.ID + render.StateText(child)})
 		if n := child.NoWorker; n != nil {
 			rows = append(rows, v.wrapText("  ", terminal.OneLine(n.String()), child.ID, v.s.Stdout().Yellow)...)
 		}
-		if q := child.PendingQuestion; q != nil {
-			rows = append(rows, v.question(q))
-		}
+		rows = append(rows, v.questionRows(child.PendingQuestion)...)
 	}
 	if step.Until != nil && step.State == fermata.StepWaiting && step.QuestionID == "" {
 		text := "goes on at " + v.s.LeftText(step.Until)
@@ -99,11 +96,18 @@ func (v *runView) wrapText(indent, text, key string, paint func(string) string) 
 	return rows
 }
 
-// question returns the line of a pending question.
-func (v *runView) question(q *fermata.Question) drawing.Row {
+// questionRows returns the line of a pending question, and the command that answers it. It returns nothing for nil.
+func (v *runView) questionRows(q *fermata.Question) []drawing.Row {
+	if q == nil {
+		return nil
+	}
 	p := v.s.Stdout()
 	text := p.Yellow(v.marks.Asks) + " " + p.Dim(v.s.IDText(q.ID)) + "  " + terminal.OneLine(q.Title) + p.Dim("  ["+render.QuestionFacts(&v.s.Console, q)+"]")
-	return drawing.Row{Text: text, Key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
+	command := "answer it: fermata respond " + v.s.IDText(q.ID)
+	return []drawing.Row{
+		{Text: text, Key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))},
+		{Text: "  " + p.Dim(command), Key: command},
+	}
 }
 
 // maxOutputLength is the largest part of an output on a line.
