@@ -5,6 +5,9 @@ import { languages, type Language } from './languages';
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };
 type Translated<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Translated<M[K]> };
 
+/** Returns one part of the texts of a catalogue, with the same check: a language that lacks a text does not compile. */
+export const texts = <M extends Record<string, Text>>(part: { en: M; de: Translated<M> }): { en: M; de: Translated<M> } => part;
+
 /**
  * Returns a hook that gives a part of the interface its own texts in the
  * reader's language. English defines which texts there are. A language that
