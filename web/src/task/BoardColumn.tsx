@@ -9,7 +9,7 @@ import type { Column, Filters, State } from './filters';
 import list from './list.module.css';
 import { coarseTime, TaskCard } from './TaskCard';
 import { useTaskText } from './text';
-import { useReading } from './useReading';
+import { useIsBeingRead } from '@/ui/useIsBeingRead';
 import { useTasks } from './useTasks';
 
 interface Props {
@@ -29,8 +29,8 @@ export function BoardColumn({ column, filters, states, onIds }: Props) {
 function Cards({ column, filters, states, onIds }: Props & { states: State[] }) {
   const text = useTaskText();
   const scroller = useRef<HTMLDivElement>(null);
-  const [reading, release] = useReading(scroller, scroller);
-  const { shown, gone, fresh, query } = useTasks(filters, states, reading);
+  const [isBeingRead, release] = useIsBeingRead(scroller, { scrollsItself: true });
+  const { shown, gone, fresh, query } = useTasks(filters, states, isBeingRead);
   const now = coarseTime(useNow());
   const ids = useMemo(() => shown.map((task) => task.id), [shown]);
   useEffect(() => onIds(column, ids), [column, ids, onIds]);

@@ -10,7 +10,7 @@ import { focusTask } from './focus';
 import classes from './list.module.css';
 import { NoTasks } from './NoTasks';
 import { coarseTime, TaskCard } from './TaskCard';
-import { useReading } from './useReading';
+import { useIsBeingRead } from '@/ui/useIsBeingRead';
 import { useTaskKeys } from './useTaskKeys';
 import { useTasks } from './useTasks';
 import { useOffset } from './useOffset';
@@ -18,8 +18,8 @@ import { useOffset } from './useOffset';
 /** Shows all tasks one below the other. Only the visible ones are rendered. */
 export function TaskList({ filters }: { filters: Filters }) {
   const box = useRef<HTMLDivElement>(null);
-  const [reading, release] = useReading(box);
-  const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
+  const [isBeingRead, release] = useIsBeingRead(box);
+  const { shown, gone, fresh, query } = useTasks(filters, undefined, isBeingRead);
   const now = coarseTime(useNow());
   const offset = useOffset(box, shown.length > 0);
   const rows = useWindowVirtualizer({

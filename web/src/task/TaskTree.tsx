@@ -15,7 +15,7 @@ import { useTaskText } from './text';
 import { treeRows, type TreeRow } from './tree';
 import classes from './tree.module.css';
 import { useOffset } from './useOffset';
-import { useReading } from './useReading';
+import { useIsBeingRead } from '@/ui/useIsBeingRead';
 import { useTaskKeys } from './useTaskKeys';
 import { useTasks } from './useTasks';
 
@@ -23,8 +23,8 @@ import { useTasks } from './useTasks';
 export function TaskTree({ filters }: { filters: Filters }) {
   const box = useRef<HTMLDivElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const [reading, release] = useReading(box);
-  const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
+  const [isBeingRead, release] = useIsBeingRead(box);
+  const { shown, gone, fresh, query } = useTasks(filters, undefined, isBeingRead);
   const entries = useMemo(() => treeRows(shown, folded), [shown, folded]);
   const now = coarseTime(useNow());
   const offset = useOffset(box, entries.length > 0);

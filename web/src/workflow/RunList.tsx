@@ -8,7 +8,7 @@ import lists from '@/task/list.module.css';
 import { StateBadge } from '@/task/StateBadge';
 import looks from '@/task/task.module.css';
 import { useSteadyList } from '@/task/steadyList';
-import { useReading } from '@/task/useReading';
+import { useIsBeingRead } from '@/ui/useIsBeingRead';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { ErrorAlert } from '@/ui/ErrorAlert';
@@ -36,10 +36,10 @@ interface Props {
 export function RunList({ filters, size }: Props) {
   const text = useText();
   const box = useRef<HTMLDivElement>(null);
-  const [reading, release] = useReading(box);
+  const [isBeingRead, release] = useIsBeingRead(box);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery(runsQuery(filters, size));
   const runs = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
-  const { shown, gone, fresh } = useSteadyList(runs, reading, JSON.stringify([filters, isPlaceholderData]));
+  const { shown, gone, fresh } = useSteadyList(runs, isBeingRead, JSON.stringify([filters, isPlaceholderData]));
   useRowKeys();
   const filtered = filters.stateGroup !== undefined || filters.trigger !== undefined;
   return (
