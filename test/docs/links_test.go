@@ -121,6 +121,9 @@ func readPages(t *testing.T) pageSet {
 	return pages
 }
 
+// pictureSource finds the addresses of pictures in HTML.
+var pictureSource = regexp.MustCompile(`\ssrc(?:set)?="([^"]+)"`)
+
 func parsePage(t *testing.T, source string) page {
 	t.Helper()
 	p := page{source: source}
@@ -132,6 +135,10 @@ func parsePage(t *testing.T, source string) page {
 			p.links = append(p.links, string(n.Destination))
 		case *ast.Image:
 			p.links = append(p.links, string(n.Destination))
+		case *ast.HTMLBlock:
+			for _, m := range pictureSource.FindAllSubmatch(n.Lines().Value([]byte(source)), -1) {
+				p.links = append(p.links, string(m[1]))
+			}
 		}
 	})
 	return p
