@@ -34,8 +34,8 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 }
 
 // ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
-// the text of the agent. It tries the whole text, the last fenced block of the text, and the part from the first { to
-// the last }. The error lists every mismatch with its path.
+// the text of the agent, where it tries the parts that [agent.JSONTexts] names. The error lists every mismatch with its
+// path.
 //
 // Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
@@ -60,7 +60,8 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	case isCommand:
 		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
 		// the schema names one of them.
-		candidates = append(jsonCandidates(object["output"].(string)), candidates...)
+		// The summary is the last line of the output: alone, it may be a part of a longer value.
+		candidates = jsonCandidates(object["output"].(string))
 		if found, ok := object[printedJSON]; ok {
 			candidates = append([]any{found}, candidates...)
 			delete(object, printedJSON)

@@ -73,6 +73,7 @@ func TestMismatchesAreNamed(t *testing.T) {
 		}, "options[1].label: got number, want string"},
 		{"what is missing", "```\n{}\n```", []fermata.Problem{{Message: "missing property 'confidence'"}}, "missing property 'confidence'"},
 		{"no JSON", "I could not do it.", nil, "no JSON was found"},
+		{"JSON that is cut between its lines", "{\"confidence\": 8, \"options\": [\n{\"confidence\": 80}\n", nil, "no JSON was found"},
 		{"JSON that is cut", "```json\n{\"confidence\": 8\n```", nil, "no JSON was found"},
 	}
 	for _, tt := range tests {
@@ -164,10 +165,11 @@ func TestMissingJSONOfACommand(t *testing.T) {
 	}{
 		"no JSON":        {json.RawMessage(`{"exit_code": 0, "output": "garbage\n"}`), []string{"no JSON was found in what the command printed"}},
 		"cut JSON":       {cut, []string{"the command printed 70007 bytes, and only the last 7 were kept"}},
+		"a whole piece":  {json.RawMessage(`{"exit_code": 0, "output": "{\"sub\":\n{\"confidence\": 80}\n"}`), []string{"no JSON was found in what the command printed"}},
 		"part of a JSON": {json.RawMessage(`{"exit_code": 0, "output": "1, {\"n\": 2}\n", "left_out": 70000}`), []string{"does not fit its schema", "only the last 12 were kept"}},
 		"another schema": {json.RawMessage(`{"exit_code": 0, "output": "{\"n\": 1}"}`), []string{"does not fit its schema"}},
 	} {
-		_, err := workflow.ParseOutput(schema, tt.details, "")
+		_, err := workflow.ParseOutput(schema, tt.details, `{"confidence": 80}`)
 		var e *fermata.Error
 		if !errors.As(err, &e) || strings.Contains(e.Hint, "prompt") || !strings.Contains(e.Hint, "FERMATA_RESULT") {
 			t.Errorf("%s: %v (%+v)", name, err, e)
