@@ -2,10 +2,12 @@ package fermata
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -397,9 +399,14 @@ func (it *Item) normalizeNumber(value any) (any, error) {
 	case float64:
 		n = v
 	case int:
-		n = float64(v)
+		return it.normalizeNumber(int64(v))
+	case int64:
+		return it.normalizeNumber(json.Number(strconv.FormatInt(v, 10)))
 	case json.Number:
 		f, err := v.Float64()
+		if err == nil && !FloatHoldsNumber(v.String()) || errors.Is(err, strconv.ErrRange) {
+			return nil, Errorf(CodeInvalidRequest, "has too many digits or is too large: an answer keeps 15 digits of a number exactly")
+		}
 		if err != nil {
 			return nil, Errorf(CodeInvalidRequest, "must be a number")
 		}

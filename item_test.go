@@ -98,7 +98,7 @@ func TestItemNormalize(t *testing.T) {
 		{"number", number, 1.5, 1.5, ""},
 		{"whole number", number, 3, 3.0, ""},
 		{"JSON number", number, json.Number("2.5"), 2.5, ""},
-		{"number beyond all", number, json.Number("1e999"), nil, "must be a number"},
+		{"number beyond all", number, json.Number("1e999"), nil, "is too large"},
 		{"number in words", number, "3", nil, "must be a number"},
 		{"not a number", number, math.NaN(), nil, "finite"},
 		{"infinite", number, math.Inf(-1), nil, "finite"},
@@ -185,5 +185,21 @@ func TestOptionIsReadFromText(t *testing.T) {
 	}
 	if got[0].Text() != "a" || got[1].Text() != "B" {
 		t.Errorf("people read %q and %q", got[0].Text(), got[1].Text())
+	}
+}
+
+// A number that a float64 would change is no answer.
+func TestAnswersKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	it := fermata.Item{ResponseType: fermata.ResponseNumber}
+	for _, kept := range []any{42, int64(1 << 53), json.Number("9007199254740992"), json.Number("0.1"), 0.5} {
+		if v, err := it.Normalize(kept); err != nil {
+			t.Errorf("%v gave %v, %v", kept, v, err)
+		}
+	}
+	for _, changed := range []any{1<<53 + 1, int64(1<<53 + 1), json.Number("9007199254740993"), json.Number("1e400")} {
+		if v, err := it.Normalize(changed); err == nil || !strings.Contains(err.Error(), "15 digits") {
+			t.Errorf("%v gave %v, %v", changed, v, err)
+		}
 	}
 }

@@ -133,6 +133,9 @@ type StepError struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
+// MaxPrintedJSON is the maximum size of the JSON that a step gets from the output of a command, in bytes.
+const MaxPrintedJSON = 940 << 10
+
 // MaxStepErrorOutput is how much of a failed command's output is stored, in bytes.
 const MaxStepErrorOutput = 16 << 10
 

@@ -13,9 +13,12 @@ import (
 const fence = "```"
 
 // LastBlock returns the last line of an output. If that line ends a JSON object, a list or a block of code, LastBlock
-// returns all lines of it.
+// returns all lines of it. If the output ends inside an object or a list, LastBlock returns its unfinished text.
 func LastBlock(last, output string) string {
 	output = strings.TrimSpace(output)
+	if found := findJSON(output); found.unfinished >= 0 {
+		return output[found.unfinished:]
+	}
 	switch last {
 	case fence:
 		body := strings.TrimSuffix(output, fence)
@@ -34,19 +37,6 @@ func LastBlock(last, output string) string {
 
 // fencedBlock matches blocks between lines of three backticks.
 var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
-
-// JSONTexts returns the parts of a text that may be JSON, the likeliest first: the whole text, its last fenced block,
-// and the part from the first { to the last }.
-func JSONTexts(text string) []string {
-	texts := []string{text}
-	if blocks := fencedBlock.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
-		texts = append(texts, blocks[len(blocks)-1][1])
-	}
-	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {
-		texts = append(texts, text[from:to+1])
-	}
-	return texts
-}
 
 // everydayWords are words that programs print as a status of their own when all is well.
 var everydayWords = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}

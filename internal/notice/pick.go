@@ -2,7 +2,9 @@ package notice
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -155,8 +157,11 @@ func parseApproval(text string) (string, bool) {
 }
 
 func readNumber(text string) (float64, error) {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	plain := strings.ReplaceAll(text, "_", "")
+	n, err := strconv.ParseFloat(plain, 64)
 	switch {
+	case err == nil && !math.IsInf(n, 0) && !fermata.FloatHoldsNumber(plain), errors.Is(err, strconv.ErrRange):
+		return 0, refuse("%q has too many digits or is too large: an answer keeps 15 digits of a number exactly", text)
 	case err == nil:
 		return n, nil
 	case strings.Contains(text, ","):

@@ -35,7 +35,7 @@ func (f *FieldError) Error() string {
 // names, invalid UTF-8 and data after the end.
 var strictOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true),
-	json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(unmarshalOption), json.UnmarshalFromFunc(unmarshalContext))),
+	json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(unmarshalOption), json.UnmarshalFromFunc(unmarshalContext), json.UnmarshalFromFunc(unmarshalNumber))),
 )
 
 // Unmarshal reads a document strictly. The error is a [*FieldError].
@@ -120,6 +120,28 @@ func unmarshalContext(dec *jsontext.Decoder, c *fermata.QuestionContext) error {
 		return json.UnmarshalDecode(dec, &c.Text)
 	}
 	return json.UnmarshalDecode(dec, (*questionContext)(c), json.RejectUnknownMembers(true))
+}
+
+// unmarshalNumber reads a number into a value of any type: as a float64, or as an int64 if a float64 would change it. It
+// refuses a number that both would change.
+func unmarshalNumber(dec *jsontext.Decoder, v *any) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	literal := string(raw)
+	if !fermata.HoldsNumber(literal) {
+		return &FieldError{"", "is a number that is too large or has too many digits to be kept as it is: write it as a text, in quotes"}
+	}
+	if fermata.FloatHoldsNumber(literal) {
+		*v, err = strconv.ParseFloat(literal, 64)
+		return err
+	}
+	*v, err = strconv.ParseInt(literal, 10, 64)
+	return err
 }
 
 func explain(err error) *FieldError {

@@ -32,7 +32,7 @@ func DecodeInput(input map[string]any, into any) error {
 
 // Decode decodes one JSON value into the types of expressions. Whole numbers
 // that fit become int, so that no digit of an id is lost. Others become
-// float64.
+// float64. A number that both would change is a [LostNumberError].
 func Decode(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -43,34 +43,44 @@ func Decode(data []byte) (any, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON value")
 	}
-	return ConvertNumbers(value), nil
+	return ConvertNumbers(value)
 }
+
+// LostNumberError is the error for a JSON number that no numeric type holds as it is.
+type LostNumberError struct{ Literal string }
+
+// Error says which number it is.
+func (e *LostNumberError) Error() string { return fermata.LostNumberError("it", e.Literal).Message }
 
 // ConvertNumbers replaces every [json.Number] in a value as [Decode] does. It changes
 // lists and maps in place.
-func ConvertNumbers(value any) any {
+func ConvertNumbers(value any) (any, error) {
+	var err error
 	switch v := value.(type) {
 	case json.Number:
 		return number(v)
 	case []any:
 		for i := range v {
-			v[i] = ConvertNumbers(v[i])
+			if v[i], err = ConvertNumbers(v[i]); err != nil {
+				return nil, err
+			}
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = ConvertNumbers(v[k])
+			if v[k], err = ConvertNumbers(v[k]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return value
+	return value, nil
 }
 
-// number converts a number. If no numeric type can hold it, it stays a text.
-func number(n json.Number) any {
+func number(n json.Number) (any, error) {
 	if i, err := strconv.Atoi(n.String()); err == nil {
-		return i
+		return i, nil
 	}
-	if f, err := n.Float64(); err == nil {
-		return f
+	if !fermata.HoldsNumber(n.String()) {
+		return nil, &LostNumberError{n.String()}
 	}
-	return n.String()
+	return n.Float64()
 }

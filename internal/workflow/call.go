@@ -106,7 +106,7 @@ func (x *execution) storeOutput(step *definition.Step, row *fermata.WorkflowStep
 	if row.Item != nil {
 		// The outputs of all items are stored until the step is done. Together
 		// they are its output.
-		length, subject = length+x.outputLength(row), "the outputs of the items have"
+		length, subject = length+x.outputLength(row), "all items of a step share its limit, and their outputs have"
 	}
 	if length > fermata.MaxStepOutput {
 		return permanentError(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", subject, length, fermata.MaxStepOutput).

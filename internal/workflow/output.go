@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +35,8 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 }
 
 // ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
-// the text of the agent. It tries the whole text, the last fenced block of the text, and the part from the first { to
-// the last }. The error lists every mismatch with its path.
+// the text of the agent, where it tries the parts that [agent.JSONTexts] names. The error lists every mismatch with its
+// path.
 //
 // Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
@@ -45,7 +46,7 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	}
 	if len(schema) == 0 {
 		if decoded != nil {
-			return tool.ConvertNumbers(decoded), nil
+			return convertOutput(decoded)
 		}
 		return map[string]any{"summary": agentText}, nil
 	}
@@ -60,7 +61,8 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	case isCommand:
 		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
 		// the schema names one of them.
-		candidates = append(jsonCandidates(object["output"].(string)), candidates...)
+		// The summary is the last line of the output: alone, it may be a part of a longer value.
+		candidates = jsonCandidates(object["output"].(string))
 		if found, ok := object[printedJSON]; ok {
 			candidates = append([]any{found}, candidates...)
 			delete(object, printedJSON)
@@ -75,7 +77,7 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	for _, c := range candidates {
 		err := compiled.Validate(c)
 		if err == nil {
-			return tool.ConvertNumbers(c), nil
+			return convertOutput(c)
 		}
 		if first == nil {
 			first = err
@@ -87,6 +89,15 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	return nil, mismatchError(cmp.Or(first, errNoJSON), "output", hintAgentOutput)
 }
 
+// convertOutput returns an output with the numbers of expressions. A number that they do not hold as it is makes an error.
+func convertOutput(v any) (any, error) {
+	output, err := tool.ConvertNumbers(v)
+	if lost, ok := errors.AsType[*tool.LostNumberError](err); ok {
+		return nil, fermata.LostNumberError("the output", lost.Literal)
+	}
+	return output, err
+}
+
 // commandMismatchError returns the error for the output of a command that does not fit its schema. A cause that is nil
 // means that no JSON was found.
 func commandMismatchError(cause error, printed map[string]any) *fermata.Error {
@@ -94,7 +105,7 @@ func commandMismatchError(cause error, printed map[string]any) *fermata.Error {
 	if lost, ok := printed["left_out"].(json.Number); ok {
 		dropped, _ := lost.Int64()
 		kept := len(printed["output"].(string)) //nolint:forcetypeassert // isCommandOutput has checked it
-		e.Message += fmt.Sprintf("; the command printed %d bytes, and only the last %d were kept", dropped+int64(kept), kept)
+		e.Message += fmt.Sprintf("; the command printed %d bytes, and its JSON may have at most %d", dropped+int64(kept), fermata.MaxPrintedJSON)
 	}
 	return e
 }

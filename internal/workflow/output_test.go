@@ -73,6 +73,7 @@ func TestMismatchesAreNamed(t *testing.T) {
 		}, "options[1].label: got number, want string"},
 		{"what is missing", "```\n{}\n```", []fermata.Problem{{Message: "missing property 'confidence'"}}, "missing property 'confidence'"},
 		{"no JSON", "I could not do it.", nil, "no JSON was found"},
+		{"JSON that is cut between its lines", "{\"confidence\": 8, \"options\": [\n{\"confidence\": 80}\n", nil, "no JSON was found"},
 		{"JSON that is cut", "```json\n{\"confidence\": 8\n```", nil, "no JSON was found"},
 	}
 	for _, tt := range tests {
@@ -163,11 +164,12 @@ func TestMissingJSONOfACommand(t *testing.T) {
 		words   []string
 	}{
 		"no JSON":        {json.RawMessage(`{"exit_code": 0, "output": "garbage\n"}`), []string{"no JSON was found in what the command printed"}},
-		"cut JSON":       {cut, []string{"the command printed 70007 bytes, and only the last 7 were kept"}},
-		"part of a JSON": {json.RawMessage(`{"exit_code": 0, "output": "1, {\"n\": 2}\n", "left_out": 70000}`), []string{"does not fit its schema", "only the last 12 were kept"}},
+		"cut JSON":       {cut, []string{"the command printed 70007 bytes, and its JSON may have at most 962560"}},
+		"a whole piece":  {json.RawMessage(`{"exit_code": 0, "output": "{\"sub\":\n{\"confidence\": 80}\n"}`), []string{"no JSON was found in what the command printed"}},
+		"part of a JSON": {json.RawMessage(`{"exit_code": 0, "output": "1, {\"n\": 2}\n", "left_out": 70000}`), []string{"does not fit its schema", "and its JSON may have at most 962560"}},
 		"another schema": {json.RawMessage(`{"exit_code": 0, "output": "{\"n\": 1}"}`), []string{"does not fit its schema"}},
 	} {
-		_, err := workflow.ParseOutput(schema, tt.details, "")
+		_, err := workflow.ParseOutput(schema, tt.details, `{"confidence": 80}`)
 		var e *fermata.Error
 		if !errors.As(err, &e) || strings.Contains(e.Hint, "prompt") || !strings.Contains(e.Hint, "FERMATA_RESULT") {
 			t.Errorf("%s: %v (%+v)", name, err, e)
@@ -176,6 +178,19 @@ func TestMissingJSONOfACommand(t *testing.T) {
 		for _, words := range tt.words {
 			if !strings.Contains(e.Message, words) {
 				t.Errorf("%s: %q does not contain %q", name, e.Message, words)
+			}
+		}
+	}
+}
+
+// A number that would change is no output.
+func TestOutputsKeepTheirNumbers(t *testing.T) {
+	t.Parallel()
+	for _, number := range []string{"1e400", "12345678901234567890"} {
+		for name, schema := range map[string]json.RawMessage{"with a schema": json.RawMessage(`{"type": "object"}`), "without one": nil} {
+			got, err := workflow.ParseOutput(schema, json.RawMessage(`{"a": [`+number+`]}`), "")
+			if err == nil || !strings.Contains(err.Error(), "the output has the number "+number) {
+				t.Errorf("%s, %s: %v, %v", number, name, got, err)
 			}
 		}
 	}

@@ -444,6 +444,12 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 		if _, err := send("m2", time.Now(), `{"branch":7}`, false); fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "must be a string") {
 			w.Errorf("an input of another type: %v", err)
 		}
+		for _, number := range []string{"1e400", "12345678901234567890"} {
+			_, err := send("m4", time.Now(), `{"branch":"main","id":`+number+`}`, false)
+			if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "the body has the number "+number) {
+				w.Errorf("%s: %v", number, err)
+			}
+		}
 		id, err := send("m3", time.Now(), body, false)
 		w.OK(err)
 		again, err := send("m3", time.Now(), body, false)

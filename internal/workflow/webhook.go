@@ -43,6 +43,9 @@ func (s *Service) StartByWebhook(ctx context.Context, workspace, name string, he
 		cause["id"] = id
 	}
 	if len(body) > 0 {
+		if lost := fermata.FindLostNumber(body); lost != "" {
+			return "", fermata.LostNumberError("the body", lost)
+		}
 		v, err := definition.DecodeJSON(body)
 		if err != nil {
 			return "", fermata.Errorf(fermata.CodeInvalidRequest, "the body is no JSON")

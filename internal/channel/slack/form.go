@@ -186,8 +186,11 @@ func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 	case "datepicker":
 		return nilIfEmpty(a.SelectedDate), true
 	case "number_input":
-		if f, err := strconv.ParseFloat(strings.TrimSpace(a.Value), 64); err == nil {
+		number := strings.TrimSpace(a.Value)
+		if f, err := strconv.ParseFloat(number, 64); err == nil && fermata.FloatHoldsNumber(number) {
 			return f, true
+		} else if err == nil {
+			return json.Number(number), true // the item says what is wrong with it
 		}
 		return nilIfEmpty(a.Value), true
 	default:

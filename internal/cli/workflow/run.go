@@ -185,8 +185,11 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 	switch in.Type {
 	case "number":
 		text := strings.TrimSpace(text)
-		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && !errors.Is(err, strconv.ErrRange) || !json.Valid([]byte(text)) {
 			return nil, typeError("a number such as 42 or 0.5")
+		}
+		if !fermata.HoldsNumber(text) {
+			return nil, fermata.LostNumberError("--input "+in.Name, text).WithHint("let the input be a string in the workflow, if it is an id")
 		}
 		return json.Number(text), nil
 	case "boolean":

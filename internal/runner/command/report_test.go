@@ -99,11 +99,13 @@ func TestAStepGetsLongJSON(t *testing.T) {
 		script, report string
 		want           int
 	}{
-		"short JSON is in the output": {printer(list, 10), "json", 0},
-		"long JSON":                   {printer(list, 60_000), "json", 60_001},
-		"long JSON behind a log":      {"yes building | head -n 20000; " + printer(list, 20_000), "json", 20_001},
-		"JSON that is too long":       {printer(list, 90_000), "json", 0},
-		"no JSON is asked for":        {printer(list, 60_000), "output", 0},
+		"short JSON is in the output":     {printer(list, 10), "json", 0},
+		"long JSON":                       {printer(list, 60_000), "json", 60_001},
+		"long JSON behind a log":          {"yes building | head -n 20000; " + printer(list, 20_000), "json", 20_001},
+		"JSON of the longest kind":        {printer(list, (fermata.MaxPrintedJSON-18)/14), "json", (fermata.MaxPrintedJSON-18)/14 + 1},
+		"JSON that is too long by a line": {printer(list, (fermata.MaxPrintedJSON-18)/14+2), "json", 0},
+		"JSON that is too long":           {printer(list, 90_000), "json", 0},
+		"no JSON is asked for":            {printer(list, 60_000), "output", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,9 +19,11 @@ const (
 	// maxResult is the maximum size of a result file, in bytes.
 	maxResult = 1 << 20
 	// maxDetails is the maximum size of details with the output of a program, in bytes: the body of a request may have
-	// 1 MiB. If they are longer, the output in them is cut to shortOutput.
-	maxDetails  = 1<<20 - 64<<10
-	shortOutput = fermata.MaxStepErrorOutput
+	// 1 MiB. If they are longer, the output in them is cut to shortOutput, and beside JSON of fermata.MaxPrintedJSON to
+	// shortestOutput.
+	maxDetails     = 1<<20 - 64<<10
+	shortOutput    = fermata.MaxStepErrorOutput
+	shortestOutput = 1 << 10
 )
 
 // ending is how a program ended, and what it printed.
@@ -95,19 +97,24 @@ func (e ending) successDetails() json.RawMessage {
 	if found := e.printedJSON(); found != nil {
 		withJSON := maps.Clone(details)
 		withJSON["json"] = found
-		withJSON["output"], withJSON["stderr"] = e.out.outputEnd(shortOutput), e.errs.outputEnd(shortOutput)
-		withJSON["left_out"] = e.out.written - len(e.out.outputEnd(shortOutput))
-		if encoded := encodeDetails(withJSON); len(encoded) <= maxDetails {
-			return encoded
+		for _, size := range []int{shortOutput, shortestOutput} {
+			withJSON["output"], withJSON["stderr"] = e.out.outputEnd(size), e.errs.outputEnd(size)
+			withJSON["left_out"] = e.out.written - len(e.out.outputEnd(size))
+			if encoded := encodeDetails(withJSON); len(encoded) <= maxDetails {
+				return encoded
+			}
 		}
 	}
 	return encodeDetails(details)
 }
 
-// printedJSON returns the likeliest JSON value in the kept output, or nil if there is none.
+// printedJSON returns the likeliest JSON value in the kept output, or nil if there is none or if it is too long.
 func (e ending) printedJSON() json.RawMessage {
 	for _, text := range agent.JSONTexts(e.out.outputEnd(maxJSONOutput)) {
-		if json.Valid([]byte(text)) {
+		if text = strings.TrimSpace(text); json.Valid([]byte(text)) {
+			if len(text) > fermata.MaxPrintedJSON {
+				return nil
+			}
 			return json.RawMessage(text)
 		}
 	}

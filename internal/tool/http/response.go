@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -59,6 +60,9 @@ func (a *response) output() (map[string]any, error) {
 	switch {
 	case isJSON && len(a.body) > 0:
 		value, err := tool.Decode(a.body)
+		if lost, ok := errors.AsType[*tool.LostNumberError](err); ok {
+			return nil, tool.Permanent(fermata.LostNumberError("the answer", lost.Literal).WithHint("ask for the number as a text"))
+		}
 		if err != nil {
 			return nil, tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "the answer says that it is JSON, and is not: %s", err))
 		}

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -87,11 +91,16 @@ func (o *serverTool) output(result *mcp.CallToolResult, text string, leftOut []s
 	out := tool.Result{Output: text, Note: o.link.name + "." + o.name}
 	size := len(text)
 	if result.StructuredContent != nil {
-		raw, err := json.Marshal(result.StructuredContent)
+		raw, err := exactStructure(result, text)
 		if err != nil {
-			return tool.Result{}, tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "%s.%s answered no JSON: %w", o.link.name, o.name, err))
+			return tool.Result{}, tool.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s answered what cannot be kept: %w", o.link.name, o.name, err))
 		}
-		if out.Output, err = tool.Decode(raw); err != nil {
+		out.Output, err = tool.Decode(raw)
+		if lost, ok := errors.AsType[*tool.LostNumberError](err); ok {
+			e := fermata.LostNumberError("the answer of "+o.link.name+"."+o.name, lost.Literal)
+			return tool.Result{}, tool.Permanent(e.WithHint("ask for the number as a text"))
+		}
+		if err != nil {
 			return tool.Result{}, err
 		}
 		size = len(raw)
@@ -103,6 +112,33 @@ func (o *serverTool) output(result *mcp.CallToolResult, text string, leftOut []s
 			WithHint("ask for less"))
 	}
 	return out, nil
+}
+
+// exactStructure returns the structured content of a result as JSON. The library reads its numbers as float64: large whole
+// numbers are taken from the text, in which servers repeat the content.
+func exactStructure(result *mcp.CallToolResult, text string) ([]byte, error) {
+	raw, err := json.Marshal(result.StructuredContent)
+	if err != nil || !hasLargeNumber(result.StructuredContent) {
+		return raw, err
+	}
+	var same any
+	if json.Unmarshal([]byte(text), &same) == nil && reflect.DeepEqual(same, result.StructuredContent) {
+		return []byte(text), nil
+	}
+	return nil, errors.New("it has a number of more than 15 digits, which the text of the answer does not repeat")
+}
+
+// hasLargeNumber reports whether a decoded JSON value has a whole number that a float64 may have changed.
+func hasLargeNumber(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return math.Abs(v) >= 1<<53
+	case []any:
+		return slices.ContainsFunc(v, hasLargeNumber)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), hasLargeNumber)
+	}
+	return false
 }
 
 // textOf returns the texts of a result, joined, and names the other parts of

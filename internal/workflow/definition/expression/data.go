@@ -16,7 +16,7 @@ import (
 const maxDepth = 100
 
 // DecodeJSON decodes one JSON value. Whole numbers that fit become int64, all
-// other numbers float64.
+// other numbers float64. It refuses a number beyond the range of float64.
 func DecodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -27,28 +27,36 @@ func DecodeJSON(data []byte) (any, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errorf("there is more after the value")
 	}
-	return convertNumbers(v), nil
+	return convertNumbers(v)
 }
 
 // convertNumbers converts the numbers that the decoder left as text.
-func convertNumbers(v any) any {
+func convertNumbers(v any) (any, error) {
+	var err error
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
-			return n
+			return n, nil
 		}
-		f, _ := v.Float64()
-		return f
+		f, err := v.Float64()
+		if err != nil {
+			return nil, errorf("the number %s is too large", v)
+		}
+		return f, nil
 	case []any:
 		for i := range v {
-			v[i] = convertNumbers(v[i])
+			if v[i], err = convertNumbers(v[i]); err != nil {
+				return nil, err
+			}
 		}
 	case map[string]any:
 		for key := range v {
-			v[key] = convertNumbers(v[key])
+			if v[key], err = convertNumbers(v[key]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return v
+	return v, nil
 }
 
 // IsPresent reports whether v counts as present for || and &&. null, false, "",

@@ -326,6 +326,9 @@ func fromJSON(m *meter, source string, a []any) (any, error) {
 	if err := m.spendBytes(len(s)); err != nil {
 		return nil, err
 	}
+	if lost := fermata.FindLostNumber([]byte(s)); lost != "" {
+		return nil, errorf("%s has the number %s, which is too large or has too many digits to be kept as it is", source, lost)
+	}
 	v, err := DecodeJSON([]byte(s))
 	if err != nil {
 		return nil, errorf("%s is no JSON: %v", source, err)
