@@ -202,6 +202,8 @@ type Finish struct {
 	Result  Result          `json:"result" enum:"completed,failed,blocked,needs_input"`
 	Summary string          `json:"summary,omitempty" maxLength:"4096"`
 	Details json.RawMessage `json:"details,omitempty"`
+	// Reason becomes the reason of the failed task. It is empty unless the worker stopped the run.
+	Reason string `json:"reason,omitempty" enum:"run_timeout" doc:"of a failed run: run_timeout if its worker stopped it at its time limit"`
 	// Question is the question of the task, for needs_input only. It is not
 	// needed if a question of this run is pending. If there is neither, the
 	// summary becomes the question.
@@ -226,6 +228,10 @@ func (f Finish) Check() error {
 	ps.checkText("summary", f.Summary, 0, 4096)
 	if f.Question != nil && f.Result != ResultNeedsInput {
 		ps.add("question", "goes with the result needs_input only")
+	}
+	ps.checkOneOf("reason", f.Reason, []string{ReasonRunTimeout})
+	if f.Reason != "" && f.Result != ResultFailed {
+		ps.add("reason", "goes with the result failed only")
 	}
 	ps.checkJSON("details", f.Details)
 	ps.checkJSON("checkpoint", f.Checkpoint)

@@ -26,6 +26,8 @@ const (
 	ReasonQuestionTimedOut = "question_timed_out"
 	ReasonAttemptsUsedUp   = "attempts_used_up"
 	ReasonLowConfidence    = "confidence_below_policy"
+	// ReasonRunTimeout means that a worker stopped the run at its time limit.
+	ReasonRunTimeout = "run_timeout"
 )
 
 // ReasonPaused is the reason of a deferred task that a person paused. Such a

@@ -148,7 +148,7 @@ func (e *Engine) moveByResult(tx *store.Tx, t *fermata.Task, run *fermata.Run, f
 	case fermata.ResultCompleted:
 		return e.endTask(tx, t, fermata.TaskDone, "", by)
 	case fermata.ResultFailed:
-		return e.endTask(tx, t, fermata.TaskFailed, "", by)
+		return e.endTask(tx, t, fermata.TaskFailed, f.Reason, by)
 	case fermata.ResultBlocked:
 		return e.blockTask(tx, t, run, f, by)
 	default:
@@ -336,6 +336,6 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 			return nil, wrapTooLate(tx, tx.AppendedCount(), t.Move(to))
 		}
 		t.Summary = f.Summary
-		return t, e.endTask(tx, t, to, "", c.Actor())
+		return t, e.endTask(tx, t, to, f.Reason, c.Actor())
 	}, store.ReadAhead{Task: id})
 }

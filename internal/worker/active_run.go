@@ -165,7 +165,9 @@ func (a *activeRun) conclude(ctx, life context.Context, fin fermata.Finish, err 
 		}
 		a.release(ctx, err)
 	case errors.Is(err, ErrTimeout):
-		a.finish(ctx, a.failAfter(fin, codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
+		stopped := a.failAfter(fin, codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit()))
+		stopped.Reason = fermata.ReasonRunTimeout
+		a.finish(ctx, stopped)
 	default:
 		what := "The agent"
 		if a.claim.Task.Runner == fermata.RunnerShell {

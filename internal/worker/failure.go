@@ -15,7 +15,7 @@ const (
 	codeAgentFailed = "agent_failed"
 	// codeNotStarted means that the working copy, the sandbox or the program failed.
 	codeNotStarted = "not_started"
-	codeTimeout    = "run_timeout"
+	codeTimeout    = fermata.ReasonRunTimeout
 	// codeInterrupted means that the worker stopped in the middle of a command that is run only once.
 	codeInterrupted = "interrupted"
 	// codeTampered means that the run changed the configuration of git.

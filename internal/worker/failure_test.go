@@ -4,6 +4,7 @@ package worker_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -107,6 +108,38 @@ func TestAFailureKeepsWhatTheCommandPrinted(t *testing.T) {
 		if err := json.Unmarshal(runs[0].Details, &printed); err != nil || printed.ExitCode != exitCode || printed.Output != "out\n" || printed.Stderr != "err\n" {
 			t.Errorf("%s: the details are %s (%v)", task.Title, runs[0].Details, err)
 		}
+	}
+}
+
+// earlierServer is a server that refuses the field reason of a result, as one of an older version.
+type earlierServer struct{ worker.Server }
+
+func (s earlierServer) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error) {
+	if f.Reason != "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "there is no field reason")
+	}
+	return s.Server.Finish(ctx, runID, f)
+}
+
+// A server of an older version gets the same failure without its reason.
+func TestAnEarlierServerGetsNoReason(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{
+		Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "1000"], "timeout": "50ms"}`),
+	})
+	must(t, err)
+	wk, err := worker.New(earlierServer{w.agent}, worker.Options{
+		Name: "w1", Copies: w.copies, Once: true, Runners: []worker.Runner{command.NewShell(command.Options{Grace: 100 * time.Millisecond})},
+	})
+	must(t, err)
+	must(t, wk.Run(t.Context()))
+	got, err := w.person.Task(t.Context(), slow.ID)
+	must(t, err)
+	runs, err := w.person.Runs(t.Context(), slow.ID)
+	must(t, err)
+	if got.State != fermata.TaskFailed || got.Summary != "The run took longer than 50ms and was stopped." || len(runs[0].Details) == 0 {
+		t.Errorf("the task is %s: %s; the details of its run are %q", got.State, got.Summary, runs[0].Details)
 	}
 }
 

@@ -133,6 +133,8 @@ func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermat
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keepAsIs = true
 			fin = a.refusalFailure(fin, err)
+		case isContentRefusal(code) && fin.Reason != "":
+			fin.Reason = "" // a server of an older version does not know the field
 		case isContentRefusal(code):
 			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
 			pause(ctx, retry)

@@ -496,8 +496,8 @@ func TestTimeoutOfTheTask(t *testing.T) {
 		task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
 		testkit.OK(t, err)
 		w.start(worker.Options{RunTimeout: 60 * time.Millisecond})
-		if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) {
-			t.Errorf("%s: the summary is %q", own, failed.Summary)
+		if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) || failed.Reason != fermata.ReasonRunTimeout {
+			t.Errorf("%s: the summary is %q, the reason %q", own, failed.Summary, failed.Reason)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 		return true, x.storeItemAnswer(ctx, step, row)
 	}
 	if t.State != fermata.TaskDone {
-		return true, withCommandOutput(&stepError{code: codeChild, err: errors.New(failureReason(t, run))}, t, run)
+		return true, withCommandOutput(&stepError{code: failureCodeOf(t), err: errors.New(failureReason(t, run))}, t, run)
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
@@ -90,6 +90,14 @@ func noteLostOutput(row *fermata.WorkflowStep, output any) {
 	if text, _ := fields["output"].(string); strings.ContainsRune(text, utf8.RuneError) && isCommandOutput(fields) {
 		addNote(row, "each \uFFFD in its output stands for bytes that are no UTF-8 text")
 	}
+}
+
+// failureCodeOf returns the code of the error of a step whose task was not done.
+func failureCodeOf(t *fermata.Task) string {
+	if t.State == fermata.TaskFailed && t.Reason == fermata.ReasonRunTimeout {
+		return codeTimeout
+	}
+	return codeChild
 }
 
 // failureReason returns the reason why a task was not done. The run is its last one, or nil.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
@@ -30,7 +31,7 @@ type randomStep struct {
 
 // randomSteps returns steps, each of which needs some of the steps above it.
 func randomSteps(r *rand.Rand) []randomStep {
-	kinds := []string{"note", "note", "ask", "approve", "reject", "fail", "wait", "skip"}
+	kinds := []string{"note", "note", "ask", "approve", "reject", "fail", "wait", "skip", "command", "bad command", "slow command", "json command", "no json command"}
 	var all []randomStep
 	for i := range 3 + r.IntN(8) {
 		s := randomStep{id: fmt.Sprintf("s%d", i), kind: kinds[r.IntN(len(kinds))], lenient: r.IntN(2) == 0, follows: i > 0 && r.IntN(3) == 0}
@@ -47,6 +48,35 @@ func randomSteps(r *rand.Rand) []randomStep {
 	return all
 }
 
+// commandEnding is how a command ends: as its worker reports it, and as a script says it.
+type commandEnding struct {
+	finish  fermata.Finish
+	outcome string
+}
+
+// commandEndings holds how the commands of random steps end, by their kind.
+var commandEndings = map[string]commandEnding{
+	"command": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"made\n","stderr":"hm"}`)}, `{"exit_code":0,"stdout":"made\n","stderr":"hm"}`},
+	"bad command": {
+		fermata.Finish{Result: fermata.ResultFailed, Summary: "The program ended with exit status 3.\nfull", Details: []byte(`{"exit_code":3,"output":"made\n","stderr":"full\n"}`)},
+		`{"exit_code":3,"output":"made\n","stderr":"full\n"}`,
+	},
+	"slow command": {
+		fermata.Finish{
+			Result: fermata.ResultFailed, Reason: fermata.ReasonRunTimeout, Summary: "The run took longer than 1s and was stopped.",
+			Details: []byte(`{"exit_code":-1,"output":"made\n","stderr":""}`),
+		},
+		`{"error":{"code":"step_timeout","message":"The run took longer than 1s and was stopped.","stdout":"made\n"}}`,
+	},
+	"json command":    {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"{\"n\":1}","stderr":""}`)}, `{"output":{"n":1}}`},
+	"no json command": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"made","stderr":"hm"}`)}, `{"exit_code":0,"output":"made","stderr":"hm"}`},
+}
+
+// fails reports whether the step fails.
+func (s *randomStep) fails() bool {
+	return slices.Contains([]string{"fail", "bad command", "slow command", "no json command"}, s.kind)
+}
+
 // yaml returns the step as YAML.
 func (s *randomStep) yaml() string {
 	needs := fmt.Sprintf(", needs: [%s]", strings.Join(s.needs, ", "))
@@ -55,12 +85,15 @@ func (s *randomStep) yaml() string {
 	}
 	lenient := ""
 	switch {
-	case s.lenient && s.kind == "fail":
+	case s.lenient && s.fails():
 		lenient = ", on_error: continue"
 	case s.lenient && s.kind == "reject":
 		lenient = ", on_reject: skip"
 	}
+	const jsonCommand = "tool: shell, schema: {type: object, required: [n]}, input: {command: [make]}"
 	does := map[string]string{
+		"command": "tool: shell, input: {command: [make]}", "bad command": "tool: shell, input: {command: [make]}",
+		"slow command": "tool: shell, timeout: 1s, input: {command: [make]}", "json command": jsonCommand, "no json command": jsonCommand,
 		"note": "tool: note", "fail": "tool: check", "wait": "tool: wait, input: {for: 2h}", "skip": "tool: note, condition: 'false'",
 		"ask":     "tool: post_question, suspend: true, input: {question: 'Q?', options: [x], timeout: never}",
 		"approve": "tool: request_approval, input: {title: 'Q?', action: {tool: make}, timeout: never}",
@@ -72,7 +105,7 @@ func (s *randomStep) yaml() string {
 // expected returns the state in which each step must end. A step that is missing must not begin.
 func expected(steps []randomStep) (ends map[string]fermata.StepState, state fermata.TaskState) {
 	ends, state = map[string]fermata.StepState{}, fermata.TaskDone
-	states := map[string]fermata.StepState{"fail": fermata.StepFailed, "reject": fermata.StepRejected, "skip": fermata.StepSkipped}
+	states := map[string]fermata.StepState{"reject": fermata.StepRejected, "skip": fermata.StepSkipped}
 	stops := map[string]bool{}
 	for _, s := range steps {
 		if slices.ContainsFunc(s.needs, func(id string) bool { return stops[id] }) {
@@ -83,7 +116,10 @@ func expected(steps []randomStep) (ends map[string]fermata.StepState, state ferm
 		if other := states[s.kind]; other != "" {
 			ends[s.id] = other
 		}
-		if (s.kind == "fail" || s.kind == "reject") && !s.lenient {
+		if s.fails() {
+			ends[s.id] = fermata.StepFailed
+		}
+		if (s.fails() || s.kind == "reject") && !s.lenient {
 			stops[s.id], state = true, fermata.TaskFailed
 		}
 	}
@@ -95,7 +131,7 @@ func expected(steps []randomStep) (ends map[string]fermata.StepState, state ferm
 func TestRandomForks(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no luck") })
-		for seed := range uint64(12) {
+		for seed := range uint64(16) {
 			steps := randomSteps(rand.New(rand.NewPCG(seed, 7)))
 			var source strings.Builder
 			source.WriteString("name: random\ntriggers: [{manual: true}]\nsteps:\n")
@@ -113,12 +149,28 @@ func TestRandomForks(t *testing.T) {
 				w.Errorf("seed %d: %s\ngot  %s, %s\nwant %s, %s", seed, source.String(), asJSON(got), w.read(run.ID).State, asJSON(ends), state)
 			}
 			w.checkOrder(run.ID, steps)
-			w.compareTest(source.String(), steps, ends, state)
+			w.compareTest(source.String(), steps, ends, w.read(run.ID))
 		}
 	})
 }
 
-// answerRandom answers the questions of the run and advances the clock, until the run has ended.
+// endCommand ends the next command that waits for a worker as its kind says. It reports whether there was one.
+func (w *world) endCommand(kinds map[string]string) bool {
+	w.Helper()
+	claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}})
+	if errors.Is(err, engine.ErrNoTask) {
+		return false
+	}
+	w.OK(err)
+	_, step, _ := strings.Cut(claim.Task.Title, ": ")
+	finish := commandEndings[kinds[step]].finish
+	finish.Token = claim.Run.Token
+	_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, finish)
+	w.OK(err)
+	return true
+}
+
+// answerRandom answers the questions of the run, ends its commands and advances the clock, until the run has ended.
 func (w *world) answerRandom(id string, steps []randomStep) {
 	w.Helper()
 	kinds := map[string]string{}
@@ -141,6 +193,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 			w.answer(q, fermata.Answer{Answer: map[string]any{"ask": "x", "approve": fermata.Approve, "reject": fermata.Reject}[kinds[s.Step]]})
 			answers = true
 		}
+		answers = w.endCommand(kinds) || answers
 		if (run.State == fermata.TaskBlocked || run.State == fermata.TaskDeferred) && !answers {
 			w.Clock.Advance(3 * time.Hour)
 		}
@@ -173,24 +226,42 @@ func (w *world) checkOrder(id string, steps []randomStep) {
 	}
 }
 
-// compareTest simulates the workflow, and checks that the steps end as in ends, and the run in state.
-func (w *world) compareTest(source string, steps []randomStep, ends map[string]fermata.StepState, state fermata.TaskState) {
+// compareTest simulates the workflow, and checks that the steps end as in ends, and the run as on the server. Commands give
+// the same outputs and errors.
+func (w *world) compareTest(source string, steps []randomStep, ends map[string]fermata.StepState, onServer *fermata.WorkflowRun) {
 	w.Helper()
-	script := map[string]any{"tools": map[string]any{"check": []any{map[string]any{"error": "no luck"}}}}
-	if !slices.ContainsFunc(steps, func(s randomStep) bool { return s.kind == "fail" }) {
-		delete(script, "tools")
-	}
-	answers := map[string]any{}
+	tools, answers := map[string]any{}, map[string]any{}
 	for _, s := range steps {
+		if ending, ok := commandEndings[s.kind]; ok {
+			tools[s.id] = json.RawMessage(ending.outcome)
+		}
+		if s.kind == "fail" {
+			tools["check"] = []any{map[string]any{"error": "no luck"}}
+		}
 		if said := map[string]string{"ask": "x", "approve": fermata.Approve, "reject": fermata.Reject}[s.kind]; said != "" {
 			answers[s.id] = said
 		}
 	}
-	script["answers"] = answers
-	script["expect"] = map[string]any{"state": state, "steps": ends}
-	report, err := workflow.Simulate(w.Context(), []byte(source), []byte(asJSON(script)), nil)
+	script := asJSON(map[string]any{"tools": tools, "answers": answers, "expect": map[string]any{"state": onServer.State, "steps": ends}})
+	report, err := workflow.Simulate(w.Context(), []byte(source), []byte(script), nil)
 	w.OK(err)
 	if !report.Passed {
-		w.Errorf("%s\n%s\n%s", source, asJSON(script), asJSON(report.Failures))
+		w.Fatalf("%s\n%s\n%s", source, script, asJSON(report.Failures))
 	}
+	want, got := commandResults(onServer, steps), commandResults(report.Run, steps)
+	if want != got {
+		w.Errorf("%s\n%s\nserver: %s\ntest:   %s", source, script, want, got)
+	}
+}
+
+// commandResults returns the outputs and the errors of the commands of a run.
+func commandResults(run *fermata.WorkflowRun, steps []randomStep) string {
+	results := map[string]any{}
+	for _, s := range run.Steps {
+		at := slices.IndexFunc(steps, func(of randomStep) bool { return of.id == s.Step })
+		if _, isCommand := commandEndings[steps[at].kind]; isCommand {
+			results[s.Step] = []any{s.Output, s.Error}
+		}
+	}
+	return asJSON(results)
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +41,7 @@ func runSimulation(ctx context.Context, d *definition.Workflow, known definition
 	if err != nil {
 		return nil, err
 	}
-	if err := sc.check(d); err != nil {
+	if err := sc.check(d, known); err != nil {
 		return nil, err
 	}
 	if sc.isGuessed {
@@ -206,51 +204,37 @@ func (r *simulation) call(_ context.Context, name string, c tool.Call) (tool.Res
 	if !ok && r.script.isGuessed {
 		return tool.Result{Output: r.guessOutput(c.Step, name), Note: "the output is made up"}, nil
 	}
+	step := newCalledStep(r.def, r.known, c.Step, name)
 	if !ok || len(outcomes) == 0 {
-		return tool.Result{Output: map[string]any{}, Note: "not in the script: an empty output was given"}, nil
+		return tool.Result{Output: emptyOutput(step), Note: "not in the script: an empty output was given"}, nil
 	}
 	r.mu.Lock()
 	r.callCounts[key]++
 	n := r.callCounts[key]
 	r.mu.Unlock()
 	o := outcomes[min(n, len(outcomes))-1]
-	if err := o.err(r.failureCode(name)); err != nil {
+	if err := o.err(failureCode(step.kind)); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: o.Output}, r.checkOutput(c.Step, name, o.Output)
+	output, err := o.outputFor(step)
+	if err == nil && step.kind == unknownTool {
+		err = checkOutput(step.schema, output, hintAgentOutput)
+	}
+	return tool.Result{Output: output}, err
 }
 
-// failureCode returns the code of the error with which a server fails a step of a tool, if nothing says more.
-func (r *simulation) failureCode(name string) string {
-	if r.isDelegated(name) {
-		return codeChild
+// emptyOutput returns the output of a step that the script leaves out.
+func emptyOutput(step calledStep) map[string]any {
+	if step.kind == commandTool && len(step.schema) == 0 {
+		return map[string]any{"exit_code": 0, "output": ""}
 	}
-	return codeTool
+	return map[string]any{}
 }
 
-// isDelegated reports whether a server hands the work of a tool to a task: an agent, a command or a run. A tool that is not
-// known here is probably one of the workspace.
-func (r *simulation) isDelegated(name string) bool {
-	if slices.Contains([]string{toolAgent, toolShell, toolWorkflow}, name) || slices.Contains(r.known.DelegatedTools, name) {
-		return true
+// failureCode returns the code of the error with which a server fails a step, if nothing says more.
+func failureCode(kind toolKind) string {
+	if kind == serverTool {
+		return codeTool
 	}
-	_, isKnown := r.known.Tools[name]
-	return !isKnown && !strings.Contains(name, ".")
-}
-
-// checkOutput returns an error if a server would not take the output of an agent or a command.
-func (r *simulation) checkOutput(id, name string, output any) error {
-	if name == toolWorkflow || !r.isDelegated(name) {
-		return nil
-	}
-	schema := r.known.Tools[name].Output
-	if step := r.def.Step(id); step != nil && len(step.Schema) > 0 {
-		schema = step.Schema
-	}
-	isCommand := name == toolShell
-	err := checkOutput(schema, output, outputHint(isCommand))
-	if err != nil && !isCommand {
-		err = tool.MarkSafeToRetry(err)
-	}
-	return err
+	return codeChild
 }

@@ -48,17 +48,14 @@ func (r *simulation) guessOutput(id, name string) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var output any = map[string]any{}
-	schema := r.guesses.tools[name].Output
-	if step := r.def.Step(id); step != nil && len(step.Schema) > 0 {
-		schema = step.Schema
-	}
+	step := newCalledStep(r.def, r.known, id, name)
 	var decoded map[string]any
 	switch {
-	case len(schema) > 0 && json.Unmarshal(schema, &decoded) == nil:
+	case len(step.schema) > 0 && json.Unmarshal(step.schema, &decoded) == nil:
 		output = guessValue(decoded)
-	case name == toolShell:
+	case step.kind == commandTool:
 		output = map[string]any{"exit_code": 0, "output": madeUpText}
-	case name == toolAgent:
+	case step.kind == agentTool:
 		output = map[string]any{"summary": madeUpText}
 	}
 	r.guesses.outputs[id] = output

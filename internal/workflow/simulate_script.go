@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -52,21 +51,25 @@ func readScript(source []byte) (Script, error) {
 	if _, err := json.Marshal(sc); err != nil {
 		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script holds a value that JSON cannot write: %s", err)
 	}
-	if reflect.ValueOf(sc.Expect).IsZero() {
-		sc.Expect.State = fermata.TaskDone
-	}
+	sc.Expect.State = cmp.Or(sc.Expect.State, fermata.TaskDone)
 	return sc, nil
 }
 
 // Outcome is the result of one call of a tool. The call fails if there is an error, or an exit code that is not 0.
 type Outcome struct {
+	// Output is the output of the tool. A text is what a command prints, or the last message of an agent.
 	Output any            `yaml:"output"`
 	Error  *ScriptedError `yaml:"error"`
-	// ExitCode, Stdout and Stderr describe a command that fails, as in the error.
+	// ExitCode, Stdout and Stderr describe a command. If it fails, they may also stand in the error.
 	ExitCode *int   `yaml:"exit_code"`
 	Stdout   string `yaml:"stdout"`
 	Stderr   string `yaml:"stderr"`
+	// places says where the fields stand that are given.
+	places map[string]place
 }
+
+// hasFailed reports whether the call fails.
+func (o *Outcome) hasFailed() bool { return o.Error != nil || o.ExitCode != nil && *o.ExitCode != 0 }
 
 // ScriptedError is the error of a failed step, with the fields that expressions read. In a script, a text alone is the
 // message.
@@ -80,17 +83,18 @@ type ScriptedError struct {
 
 // err returns the failure of an outcome, or nil for a success. A failure without a code gets the given one.
 func (o *Outcome) err(defaultCode string) error {
-	given := ScriptedError{ExitCode: o.ExitCode, Stdout: o.Stdout, Stderr: o.Stderr}
+	text, _ := o.Output.(string)
+	given := ScriptedError{ExitCode: o.ExitCode, Stdout: cmp.Or(o.Stdout, text), Stderr: o.Stderr}
 	if o.Error != nil {
 		given.Code, given.Message = o.Error.Code, o.Error.Message
 		given.ExitCode = cmp.Or(o.Error.ExitCode, given.ExitCode)
 		given.Stdout, given.Stderr = cmp.Or(o.Error.Stdout, given.Stdout), cmp.Or(o.Error.Stderr, given.Stderr)
 	}
-	hasFailed := given.ExitCode != nil && *given.ExitCode != 0
-	switch {
-	case o.Error == nil && !hasFailed:
+	if !o.hasFailed() {
 		return nil
-	case given.Message == "" && hasFailed:
+	}
+	hasFailed := given.ExitCode != nil && *given.ExitCode != 0
+	if given.Message == "" && hasFailed {
 		end := fmt.Sprintf("exit status %d", *given.ExitCode)
 		given.Message = agent.ProgramFailureText(end, agent.LastLines(given.Stdout), agent.LastLines(given.Stderr))
 	}
@@ -120,9 +124,9 @@ type Reply struct {
 // Replies are the replies to successive questions of a step. The last one repeats.
 type Replies []Reply
 
-// Expectation is the expected result of a run. An empty field is not checked. If all fields are empty, the run must be
-// done.
+// Expectation is the expected result of a run. An empty field is not checked.
 type Expectation struct {
+	// State is the state in which the run must end. [readScript] sets it to done if it is not written.
 	State  fermata.TaskState `yaml:"state"`
 	Reason string            `yaml:"reason"`
 	// Steps are the states of steps at their last occurrence.
@@ -135,17 +139,21 @@ type Expectation struct {
 }
 
 // check returns an error if a script names a step or a tool that the workflow does not have, or answers a step that
-// asks nobody. The simulation would ignore such entries.
-func (sc Script) check(d *definition.Workflow) error {
+// asks nobody: the simulation would ignore such entries. It also returns an error if a tool cannot give what the script
+// says.
+func (sc Script) check(d *definition.Workflow, known definition.Catalog) error {
 	var steps, tools, askNobody []string
+	var called []calledStep
 	for i := range d.Steps {
 		step := &d.Steps[i]
 		if !asksPeople(step) && step.OnError != definition.OnErrorAsk {
 			askNobody = append(askNobody, step.ID)
 		}
 		steps, tools = append(steps, step.ID), append(tools, step.Tool)
+		called = append(called, newCalledStep(d, known, step.ID, step.Tool))
 		if late := d.Timeout(step); late != nil && late.Tool != "" {
 			steps, tools = append(steps, timeoutStep(step)), append(tools, late.Tool)
+			called = append(called, newCalledStep(d, known, timeoutStep(step), late.Tool))
 		}
 	}
 	if d.CommentsOnFailure {
@@ -177,7 +185,7 @@ func (sc Script) check(d *definition.Workflow) error {
 	refuse("expect.output", noStep, sortedKeys(sc.Expect.Output), steps)
 	refuse("expect.asked", noStep, sortedKeys(sc.Expect.Asked), steps)
 	if len(problems) == 0 {
-		return nil
+		return sc.refuseOutcomes(called)
 	}
 	return fermata.Invalid(problems...).WithHint("%s", cmp.Or(hint, "the steps are "+strings.Join(steps, ", ")))
 }

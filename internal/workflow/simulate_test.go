@@ -322,15 +322,18 @@ tools: {each: [{output: {output: p}}, {output: {output: q}}, {output: {output: r
 	}
 }
 
-// A script without expectations expects the run to be done, as a test without a script does.
-func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
+// A script that does not write the expected state expects the run to be done, as a test without a script does.
+func TestAScriptWithoutAStateExpectsTheEnd(t *testing.T) {
 	t.Parallel()
 	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [make]}}]\n"
 	for script, passed := range map[string]bool{
-		"tools: {a: {exit_code: 1}}\n":                               false,
-		"tools: {a: {output: {exit_code: 0}}}\n":                     true,
-		"tools: {a: {exit_code: 1}}\nexpect: {state: failed}\n":      true,
-		"tools: {a: {exit_code: 1}}\nexpect: {steps: {a: failed}}\n": true,
+		"tools: {a: {exit_code: 1}}\n":                                              false,
+		"tools: {a: {output: {exit_code: 0}}}\n":                                    true,
+		"tools: {a: {exit_code: 1}}\nexpect: {state: failed}\n":                     true,
+		"tools: {a: {exit_code: 1}}\nexpect: {steps: {a: failed}}\n":                false,
+		"tools: {a: {exit_code: 1}}\nexpect: {reason: step_failed}\n":               false,
+		"tools: {a: {exit_code: 1}}\nexpect: {input: {a: {command: [make]}}}\n":     false,
+		"tools: {a: {exit_code: 1}}\nexpect: {state: failed, steps: {a: failed}}\n": true,
 	} {
 		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
 		if err != nil || report.Passed != passed {

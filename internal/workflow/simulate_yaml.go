@@ -26,6 +26,10 @@ func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
 		if err := yaml.NodeToValue(one, &outcome, yaml.Strict()); err != nil {
 			return toNodeError(err)
 		}
+		outcome.places = placesOf(one)
+		if err := outcome.refuseContradiction(); err != nil {
+			return err
+		}
 		*o = append(*o, outcome)
 	}
 	return nil
@@ -42,9 +46,87 @@ func (r *Replies) UnmarshalYAML(node ast.Node) error {
 		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
 			return toNodeError(err)
 		}
+		if err := reply.refuseContradiction(placesOf(one)); err != nil {
+			return err
+		}
 		*r = append(*r, reply)
 	}
 	return nil
+}
+
+// place is where a field of a script stands.
+type place = *token.Token
+
+// placesOf returns where the fields of an object stand.
+func placesOf(node ast.Node) map[string]place {
+	places := map[string]place{}
+	if m, ok := node.(ast.MapNode); ok {
+		for entries := m.MapRange(); entries.Next(); {
+			at := entries.Key().GetToken()
+			places[at.Value] = at
+		}
+	}
+	return places
+}
+
+// hintContradiction says what to do about fields that contradict each other.
+const hintContradiction = "write only one of them"
+
+// refuseContradiction returns an error if fields of the outcome contradict each other. The error stands at the last of
+// them.
+func (o *Outcome) refuseContradiction() error {
+	if o.ExitCode != nil && *o.ExitCode < 0 {
+		return &nodeError{o.places["exit_code"], negativeExitCode, hintSignal}
+	}
+	if o.Error == nil {
+		return nil
+	}
+	if output := o.places["output"]; output != nil {
+		return &nodeError{later(output, o.places["error"]), "output and error contradict each other: a call that fails has no output", hintContradiction}
+	}
+	name := ""
+	switch {
+	case o.ExitCode != nil && o.Error.ExitCode != nil:
+		name = "exit_code"
+	case o.Stdout != "" && o.Error.Stdout != "":
+		name = "stdout"
+	case o.Stderr != "" && o.Error.Stderr != "":
+		name = "stderr"
+	default:
+		return nil
+	}
+	return &nodeError{later(o.places[name], o.places["error"]), name + " is in the error and beside it", hintContradiction}
+}
+
+const (
+	negativeExitCode = "exit_code must not be negative: a command that a signal ends has none"
+	hintSignal       = "write error: TEXT"
+)
+
+// refuseContradiction returns an error if fields of the reply contradict each other. The error stands at the last of
+// them.
+func (reply *Reply) refuseContradiction(places map[string]place) error {
+	answer, answers := places["answer"], places["answers"]
+	if answer != nil && answers != nil {
+		return &nodeError{later(answer, answers), "answer and answers contradict each other", hintContradiction}
+	}
+	if !reply.Timeout {
+		return nil
+	}
+	for _, name := range []string{"answer", "answers", "comment"} {
+		if at := places[name]; at != nil {
+			return &nodeError{later(at, places["timeout"]), name + " and timeout: true contradict each other: the timeout means that nobody answers", hintContradiction}
+		}
+	}
+	return nil
+}
+
+// later returns the place that stands later in the script.
+func later(a, b place) place {
+	if a.Position.Offset > b.Position.Offset {
+		return a
+	}
+	return b
 }
 
 // entriesOf returns the entries of a list. It returns any other value as the only entry.
@@ -74,6 +156,9 @@ func (e *ScriptedError) UnmarshalYAML(node ast.Node) error {
 	type plain ScriptedError
 	if err := yaml.NodeToValue(node, (*plain)(e), yaml.Strict()); err != nil {
 		return toNodeError(err)
+	}
+	if e.ExitCode != nil && *e.ExitCode < 0 {
+		return &nodeError{placesOf(node)["exit_code"], negativeExitCode, hintSignal}
 	}
 	for entries := m.MapRange(); entries.Next(); {
 		if entries.Key().String() == "code" && !codePattern.MatchString(e.Code) {

@@ -56,6 +56,9 @@ func (s *Service) catalog(ctx context.Context, c fermata.Caller) (definition.Cat
 		if n.Server == nil {
 			known.Tools[n.Name] = tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema}
 			known.DelegatedTools = append(known.DelegatedTools, n.Name)
+			if n.Agent == nil {
+				known.CommandTools = append(known.CommandTools, n.Name)
+			}
 			known.NeededInputs[n.Name] = neededInputs(n)
 			continue
 		}

@@ -23,6 +23,8 @@ type Catalog struct {
 	// DelegatedTools names the tools of the workspace that workers run. Their input becomes a task, which people can read,
 	// and which takes time.
 	DelegatedTools []string
+	// CommandTools names those of DelegatedTools that are commands.
+	CommandTools []string
 	// UnlistedServers names the MCP servers whose tools could not be listed. An unknown tool of such a server, as server.tool,
 	// is a warning.
 	UnlistedServers []string

@@ -42,7 +42,7 @@ export const useWaitingText = catalogue({
       skipped: (at: string, why: string) => `Skipped ${at}${why && `: ${why}`}; nobody is waited for, but it can be reopened.`,
     },
     reasons: {
-      question_timed_out: 'nobody answered in time', attempts_used_up: 'too many attempts were lost', confidence_below_policy: 'the agent was too unsure; it is left to a person',
+      question_timed_out: 'nobody answered in time', attempts_used_up: 'too many attempts were lost', run_timeout: 'it took too long', confidence_below_policy: 'the agent was too unsure; it is left to a person',
     },
   },
   de: {
@@ -85,7 +85,7 @@ export const useWaitingText = catalogue({
       skipped: (at: string, why: string) => `Übersprungen ${at}${why && `: ${why}`}; auf niemanden wird gewartet, sie lässt sich aber wieder öffnen.`,
     },
     reasons: {
-      question_timed_out: 'niemand hat rechtzeitig geantwortet', attempts_used_up: 'zu viele Versuche gingen verloren', confidence_below_policy: 'der Agent war zu unsicher; sie bleibt einem Menschen überlassen',
+      question_timed_out: 'niemand hat rechtzeitig geantwortet', attempts_used_up: 'zu viele Versuche gingen verloren', run_timeout: 'sie dauerte zu lange', confidence_below_policy: 'der Agent war zu unsicher; sie bleibt einem Menschen überlassen',
     },
   },
 });
