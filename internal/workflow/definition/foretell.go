@@ -105,7 +105,8 @@ func (l *loader) checkCommandField(u usage, at *tree, step int, name string) {
 	l.warn(at, u.path, hint, "the output of a command has no %s, unless the command reports it", name)
 }
 
-// checkRules reports the rules of a tool that the literal values of an input break, beside the schema.
+// checkRules reports the rules of a tool that the literal values of an input break, beside the schema. It leaves out fields
+// that do not fit the schema, which were reported already.
 func (l *loader) checkRules(input *tree, name, path string) {
 	check := l.known.Tools[name].Check
 	values, ok := input.plainValue().(map[string]any)
@@ -116,7 +117,11 @@ func (l *loader) checkRules(input *tree, name, path string) {
 	if !ok {
 		return
 	}
+	wrong := l.wrongFields(path)
 	for _, p := range refusal.Problems {
+		if field, _, _ := strings.Cut(p.Field, "."); slices.Contains(wrong, field) {
+			continue
+		}
 		at, isUnreadable := input.nodeAt(strings.Split(p.Field, "."))
 		if isUnreadable || hasTemplate(at) {
 			continue
