@@ -66,7 +66,7 @@ func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskSta
 func (x *execution) failureOutcome(state fermata.TaskState, reason, summary string) *outcome {
 	if o := x.st.Failing; o != nil {
 		combinedOutcome := *o
-		combinedOutcome.Summary = boundText(o.Summary + "\nBeside it: " + summary)
+		combinedOutcome.Summary = boundText(endSentence(o.Summary) + "\nBeside it: " + summary)
 		combinedOutcome.Others = append(slices.Clip(o.Others), x.st.nextAttempt())
 		return &combinedOutcome
 	}

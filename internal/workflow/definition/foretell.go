@@ -106,23 +106,28 @@ func (l *loader) checkCommandField(u usage, at *tree, step int, name string) {
 }
 
 // checkRules reports the rules of a tool that the literal values of an input break, beside the schema. It leaves out fields
-// that do not fit the schema, which were reported already.
-func (l *loader) checkRules(input *tree, name, path string) {
+// that do not fit the schema, and, unless the input fits it, fields that are missing: these were reported already.
+func (l *loader) checkRules(input *tree, name, path string, fits bool) {
 	check := l.known.Tools[name].Check
 	values, ok := input.plainValue().(map[string]any)
 	if check == nil || !ok || l.known.WasChecked {
 		return
 	}
+	if !fits {
+		for _, field := range l.wrongFields(path) {
+			delete(values, field)
+		}
+	}
 	refusal, ok := check(values).(*fermata.Error) //nolint:errorlint // Check returns it as it is
 	if !ok {
 		return
 	}
-	wrong := l.wrongFields(path)
 	for _, p := range refusal.Problems {
-		if field, _, _ := strings.Cut(p.Field, "."); slices.Contains(wrong, field) {
+		pointer := strings.Split(p.Field, ".")
+		if _, isGiven := values[pointer[0]]; !fits && !isGiven {
 			continue
 		}
-		at, isUnreadable := input.nodeAt(strings.Split(p.Field, "."))
+		at, isUnreadable := input.nodeAt(pointer)
 		if isUnreadable || hasTemplate(at) {
 			continue
 		}

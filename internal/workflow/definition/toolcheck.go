@@ -66,6 +66,7 @@ func (l *loader) checkTool(t *tree, path string) {
 // toolInput reads the input of a step or of an action. It checks the literal parts against the schema of the tool.
 func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	input := t.get("input")
+	before := len(l.problems)
 	if s, doc := l.inputSchema(name); s != nil && !input.isUnreadable() {
 		f := l.inputChecker(input, []string{path, "input"}, doc)
 		if input.mapping() == nil {
@@ -77,7 +78,7 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
 	}
-	l.checkRules(input, name, path+".input")
+	l.checkRules(input, name, path+".input", len(l.problems) == before)
 	l.checkChannels(input, name, path+".input")
 	if name == workflowTool {
 		l.checkStarted(t, input, path+".input")
