@@ -580,7 +580,7 @@ func ExampleTimeout_Duration() {
 	// 36h0m0s <nil>
 	// 72h0m0s <nil>
 	// 0s "never" is no duration
-	// 0s "0s" is no duration
+	// 0s "0s" must be more than 0
 	// 0s "1.5d" is no duration
 	// 0s "d" is no duration
 	// 0s "" is no duration

@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -236,9 +237,9 @@ func (p Policy) CheckTimeout(field string, t Timeout) error {
 		}
 		return p.violationError(field, "the policy allows no question without a deadline")
 	}
-	d, err := t.Duration()
-	if err != nil {
-		return Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint + `, or "never"`)
+	d, err := t.DurationOfField(field)
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		return refusal.WithHint("%s", refusal.Hint+`, or "never"`)
 	}
 	if minimum, err := p.MinTimeout.Duration(); err == nil && d < minimum && !p.AllowShorter {
 		return p.violationError(field, fmt.Sprintf("%s is below the policy's shortest timeout, %s", t, p.MinTimeout))

@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -17,20 +18,25 @@ const Never Timeout = "never"
 // and for any text that is not a positive duration.
 func (t Timeout) Duration() (time.Duration, error) {
 	d, err := parseDuration(string(t))
-	if err != nil || d <= 0 {
-		return 0, Errorf(CodeInvalidRequest, "%q is no duration", string(t)).
-			WithHint(durationHint)
+	switch {
+	case err != nil:
+		return 0, Errorf(CodeInvalidRequest, "%q is no duration", string(t)).WithHint(durationHint)
+	case d <= 0:
+		return 0, Errorf(CodeInvalidRequest, "%q must be more than 0", string(t)).WithHint(longerHint)
 	}
 	return d, nil
 }
+
+// longerHint is the hint for a duration that is not more than 0.
+const longerHint = `write a longer time, such as "90s"`
 
 const durationHint = `write a number and a unit, such as "90s", "30m", "36h" or "3d"`
 
 // DurationOfField returns the length of the timeout. The error names the field of the request.
 func (t Timeout) DurationOfField(field string) (time.Duration, error) {
 	d, err := t.Duration()
-	if err != nil {
-		return 0, Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint)
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		return 0, Invalid(Problem{Field: field, Message: refusal.Message}).WithHint("%s", refusal.Hint)
 	}
 	return d, nil
 }

@@ -51,13 +51,16 @@ type Workflow struct {
 type WorkflowTrigger struct {
 	Type TriggerType `json:"type" enum:"label_added,deployment,schedule,webhook,manual,event"`
 	// Text gives the details: the label, the environment, the cron line with
-	// its zone, or the event type.
+	// its zone, the event type, or [UnsignedWebhook].
 	Text string `json:"text,omitempty"`
 	// NextAt is the instant at which a schedule starts the next run.
 	NextAt *time.Time `json:"next_at,omitempty"`
 	// URL is the address of a webhook.
 	URL string `json:"url,omitempty"`
 }
+
+// UnsignedWebhook is the text of a webhook that takes calls without a signature.
+const UnsignedWebhook = "unsigned"
 
 // TriggerType is the type of trigger that started a run.
 type TriggerType string

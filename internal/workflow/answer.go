@@ -23,7 +23,11 @@ func closedAnswer(q *fermata.Question) (answer map[string]any, isSkipped bool, e
 	case r == nil:
 		return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
 	}
-	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment))
+	message := "the question was withdrawn"
+	if r.Comment != "" {
+		message += ": " + r.Comment
+	}
+	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "%s", message))
 }
 
 // nobodyAnswered is the note of a step, and its error, if the deadline of its question passed.

@@ -133,6 +133,14 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 	return x.endUnsuccessfully(ctx, fermata.TaskFailed, failureReasonOf(row.Error), fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
 }
 
+// endSentence returns a text with a full stop, unless it ends a sentence already.
+func endSentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
 // failureReasonOf returns the reason with which a run ends after a failed step.
 func failureReasonOf(e *fermata.StepError) string {
 	switch e.Code {

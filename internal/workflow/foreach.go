@@ -16,7 +16,7 @@ import (
 )
 
 // maxItems limits the length of a foreach list.
-const maxItems = 1000
+const maxItems = definition.MaxItems
 
 // doEach does a step for every item of a list, with a limited number of items in parallel. open are the tasks of the
 // items that are under way.
@@ -76,8 +76,8 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	case !ok:
 		return nil, errNoList(rendered)
 	case len(list) > maxItems:
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "foreach has %d items, may have at most %d", len(list), maxItems).
-			WithHint("let a step give a part of the list, and repeat the steps for the next part")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "foreach gives %d items, and may give at most %d", len(list), maxItems).
+			WithHint(definition.TooManyItemsHint)
 	}
 	doc := x.storedJSON(list)
 	if err := checkInputSize(doc); err != nil {

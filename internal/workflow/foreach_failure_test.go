@@ -125,7 +125,7 @@ func TestTooManyItems(t *testing.T) {
 		}
 		run := w.run(forked("inputs: {list: {type: array, required: true}}\nsteps:\n  - {id: each, tool: check, foreach: '{{ inputs.list }}'}\n"), map[string]any{"list": list})
 		run = w.await(run.ID, fermata.TaskFailed)
-		if e := run.Steps[0].Error; !strings.Contains(e.Message, "foreach has 1001 items, may have at most 1000") || e.Hint == "" {
+		if e := run.Steps[0].Error; !strings.Contains(e.Message, "foreach gives 1001 items, and may give at most 1000") || e.Hint == "" {
 			w.Errorf("got %+v", e)
 		}
 	})

@@ -88,55 +88,108 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 }
 
 // checkCompatible returns an error if the newest definition changes a step that the run has begun and will not do
-// again. It also returns one for a new step at a place that the run has already passed.
+// again. It also returns one for a step at a place that the run has already passed.
 func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
-		return errIncompatible([]string{"steps run side by side in only one of the two definitions"})
+		return x.errIncompatible([]string{"steps run side by side in only one of the two definitions"}, "")
 	}
-	// currentSteps holds the steps at which the run is. The value says whether the step will be done again.
-	currentSteps := map[string]bool{}
-	for _, p := range x.positions() {
-		hasFailed := p.WaitsFor == waitForRetry || p.WaitsFor == waitForRemedy
-		currentSteps[p.Next] = p.Redo || hasFailed || x.isHidden(p.Next)
+	m := x.moveOf(newest)
+	problems := m.problems()
+	if len(problems) == 0 {
+		return nil
 	}
-	var problems []string
-	kept, passed := map[string]bool{}, map[string]bool{}
-	for i := range x.def.Steps {
-		step := &x.def.Steps[i]
-		isOver := step.Phase != definition.MainPhase && x.phase() == definition.MainPhase
-		if currentSteps[step.ID] || x.isHidden(step.ID) || isOver {
-			continue
-		}
-		_, isAt := currentSteps[step.ID]
-		kept[step.ID], passed[step.ID] = true, !isAt
-		if other := newest.Step(step.ID); other == nil || !step.Equal(other) {
-			problems = append(problems, fmt.Sprintf("steps.%s is another one there, or none, and the run has begun it", step.ID))
-		}
-	}
-	problems = append(problems, moveProblems(newest, currentSteps, kept, passed)...)
-	if len(problems) > 0 {
-		return errIncompatible(problems)
-	}
-	return nil
+	return x.errIncompatible(problems, x.stepToGoBackTo(m))
 }
 
-// moveProblems returns the reasons why a run cannot continue with the newest definition: main steps that it would never
-// reach, and current steps at which it could not continue. The run is at the steps in currentSteps. kept holds the
-// steps that must not change, and passed says which of them the run has passed.
-func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[string]bool) []string {
+// move is a change of a run to the newest definition.
+type move struct {
+	x      *execution
+	newest *definition.Workflow
+	// currentSteps holds the steps at which the run is. The value says whether the step will be done again.
+	currentSteps map[string]bool
+	// isHidden reports whether the run has not begun a step, or has gone back to a step before it.
+	isHidden func(step string) bool
+	// isInMainPhase says that the run does its main steps.
+	isInMainPhase bool
+}
+
+func (x *execution) moveOf(newest *definition.Workflow) move {
+	m := move{x, newest, map[string]bool{}, x.isHidden, x.phase() == definition.MainPhase}
+	for _, p := range x.positions() {
+		hasFailed := p.WaitsFor == waitForRetry || p.WaitsFor == waitForRemedy
+		m.currentSteps[p.Next] = p.Redo || hasFailed || x.isHidden(p.Next)
+	}
+	return m
+}
+
+// after returns the same move for the run as it is after it has gone back to a step.
+func (m move) after(step *definition.Step) move {
+	again := map[string]bool{}
+	for _, each := range m.x.def.Between(step, nil) {
+		again[each.ID] = true
+	}
+	currentSteps := map[string]bool{step.ID: true}
+	for id, isRedone := range m.currentSteps {
+		if !again[id] && m.x.def.Step(id) != nil && m.x.def.Step(id).Phase == definition.MainPhase {
+			currentSteps[id] = isRedone
+		}
+	}
+	return move{m.x, m.newest, currentSteps, func(id string) bool { return again[id] || m.isHidden(id) }, true}
+}
+
+// stepToGoBackTo returns the last step from which the run can go on with the newest definition, or "" if there is none.
+func (x *execution) stepToGoBackTo(m move) string {
+	for i := len(x.def.Steps) - 1; i >= 0; i-- {
+		step := &x.def.Steps[i]
+		if step.Phase == definition.MainPhase && x.hasReached(step) && len(m.after(step).problems()) == 0 {
+			return step.ID
+		}
+	}
+	return ""
+}
+
+// problems returns the reasons why the run cannot continue with the newest definition.
+func (m move) problems() []string {
 	var problems []string
-	missingSteps := maps.Clone(currentSteps)
-	for i := range newest.Steps {
-		step := &newest.Steps[i]
-		_, isAt := currentSteps[step.ID]
+	kept, passed := map[string]bool{}, map[string]bool{}
+	for i := range m.x.def.Steps {
+		step := &m.x.def.Steps[i]
+		isOver := step.Phase != definition.MainPhase && m.isInMainPhase
+		if m.currentSteps[step.ID] || m.isHidden(step.ID) || isOver {
+			continue
+		}
+		_, isAt := m.currentSteps[step.ID]
+		kept[step.ID], passed[step.ID] = true, !isAt
+		switch other := m.newest.Step(step.ID); {
+		case other == nil:
+			problems = append(problems, fmt.Sprintf("steps.%s is gone there, and the run has begun it", step.ID))
+		case !step.Equal(other):
+			problems = append(problems, fmt.Sprintf("steps.%s is another one there, and the run has begun it", step.ID))
+		}
+	}
+	problems = append(problems, m.unreachable(kept, passed)...)
+	slices.Sort(problems)
+	return problems
+}
+
+// unreachable returns the main steps of the newest definition that the run would never reach, and the current steps at which
+// it could not continue. kept holds the steps that must not change, and passed says which of them the run has passed.
+func (m move) unreachable(kept, passed map[string]bool) []string {
+	var problems []string
+	missingSteps := maps.Clone(m.currentSteps)
+	for i := range m.newest.Steps {
+		step := &m.newest.Steps[i]
+		_, isAt := m.currentSteps[step.ID]
 		delete(missingSteps, step.ID)
 		if step.Phase != definition.MainPhase || kept[step.ID] {
 			continue
 		}
 		isReady := !slices.ContainsFunc(step.Needs, func(id string) bool { return !passed[id] })
-		switch {
-		case isReady && !isAt:
+		switch before := m.x.def.Step(step.ID); {
+		case isReady && !isAt && before == nil:
 			problems = append(problems, fmt.Sprintf("steps.%s is new, and the run has passed where it begins", step.ID))
+		case isReady && !isAt && !m.needsGoneStep(before):
+			problems = append(problems, fmt.Sprintf("steps.%s begins at another place there, and the run has passed it", step.ID))
 		case isAt && !isReady:
 			problems = append(problems, fmt.Sprintf("steps.%s needs a step that the run has not done", step.ID))
 		}
@@ -149,13 +202,22 @@ func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[st
 	return problems
 }
 
+// needsGoneStep reports whether a step needs a step that the newest definition does not have. The problem is then told of
+// the step that is gone.
+func (m move) needsGoneStep(step *definition.Step) bool {
+	return slices.ContainsFunc(step.Needs, func(id string) bool { return m.newest.Step(id) == nil })
+}
+
 // isHidden reports whether expressions cannot read the output of a step: the run has not begun the step, or has gone
 // back to a step before it.
 func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
 
-// errIncompatible returns the refusal to move a run, with its reasons.
-func errIncompatible(problems []string) error {
-	slices.Sort(problems)
-	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(problems, "; ")).
-		WithHint("send it back to that step, or to one before it, with the newest definition; or start a new run")
+// errIncompatible returns the refusal to move a run, with its reasons. The argument step is the step to which the run can go
+// back to go on with the newest definition, or "".
+func (x *execution) errIncompatible(problems []string, step string) error {
+	refusal := fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(problems, "; "))
+	if step == "" {
+		return refusal.WithHint("start a new run: fermata workflow run %s", x.run.Workflow)
+	}
+	return refusal.WithHint("send it back to the step %s with the newest definition: fermata workflow rewind %s %s --newest; or start a new run", step, x.run.ID, step)
 }

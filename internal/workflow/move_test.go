@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,48 @@ func TestAnOldAnswerIsNoApproval(t *testing.T) {
 				}
 				w.answer(q, fermata.Answer{Answer: "retry"})
 				patience.Await(w, "the approval is asked", func() bool { return w.awaitRunQuestion(run.ID).Type == fermata.Approval })
+			})
+		})
+	}
+}
+
+// A refusal to move says which step is gone, calls no step new that is not, and names the step to go back to. The run goes on
+// from there.
+func TestARefusedMoveNamesTheWayBack(t *testing.T) {
+	const three = `
+name: three
+triggers: [{manual: true}]
+steps:
+  - {id: a, tool: note}
+  - {id: q, tool: post_question, suspend: true, input: {question: "Which?", options: [x], timeout: never}}
+  - {id: b, tool: note}
+`
+	for name, tt := range map[string]struct{ from, to, says, step string }{
+		"a step is gone":      {`  - {id: q, tool: post_question, suspend: true, input: {question: "Which?", options: [x], timeout: never}}` + "\n", "", "definition: steps.q is gone there, and the run has begun it", "a"},
+		"a step is another":   {"Which?", "Which one?", "definition: steps.q is another one there, and the run has begun it", "q"},
+		"nothing is the same": {"id: a", "id: z", "steps.a is gone there, and the run has begun it", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run(three, nil)
+				w.awaitRunQuestion(run.ID)
+				w.put(strings.Replace(three, tt.from, tt.to, 1))
+				_, err := w.s.Move(w.Context(), admin, run.ID)
+				refusal, ok := errors.AsType[*fermata.Error](err)
+				if !ok || !strings.HasSuffix(refusal.Message, tt.says) && tt.step != "" || !strings.Contains(refusal.Message, tt.says) || strings.Contains(refusal.Message, "steps.b") {
+					w.Fatalf("it says %v", err)
+				}
+				want := "fermata workflow rewind " + run.ID + " " + tt.step + " --newest"
+				if tt.step == "" {
+					want = "start a new run: fermata workflow run three"
+				}
+				if !strings.Contains(refusal.Hint, want) {
+					w.Errorf("the hint is %s", refusal.Hint)
+				}
+				if tt.step != "" {
+					_, err = w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: tt.step, Newest: true})
+					w.OK(err)
+				}
 			})
 		})
 	}

@@ -74,9 +74,9 @@ func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 			"7: a run of parent cannot start one of the same workflow | go back with goto or repeat, which are counted | false",
 			"8: x is missing | add x | false",
 			`9: must be a text, and is 5 | quote it: "5" | false`,
-			"9: there is no field y here | did you mean n? | false",
-			`9: must be one of a, b, and is the text "c" | did you mean a? | false`,
-			"12: must be one of 1, 2, and is 3 | did you mean 1? | false",
+			"9: there is no field y here | there are kind, n, size, x | false",
+			`9: must be one of a, b, and is the text "c" |  | false`,
+			"12: must be one of 1, 2, and is 3 |  | false",
 		}
 		if v.Valid || !slices.Equal(got, want) {
 			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))

@@ -89,7 +89,7 @@ func (x *execution) endWithFailure(ctx context.Context, o *outcome) error {
 func (x *execution) failureOutcome(state fermata.TaskState, reason, summary string) *outcome {
 	if o := x.st.Failing; o != nil {
 		combinedOutcome := *o
-		combinedOutcome.Summary = boundText(o.Summary + "\nBeside it: " + summary)
+		combinedOutcome.Summary = boundText(endSentence(o.Summary) + "\nBeside it: " + summary)
 		combinedOutcome.Others = append(slices.Clip(o.Others), x.st.nextAttempt())
 		return &combinedOutcome
 	}

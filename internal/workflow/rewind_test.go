@@ -317,7 +317,7 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 func TestWhatARunDoesNotMoveTo(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, says string }{
 		"another input":    {`{topic: "{{ inputs.topic }}"}`, `{topic: "coffee"}`, "steps.look is another one there"},
-		"no such step":     {"id: look, tool: note, output: seen", "id: see, tool: note, output: seen", "steps.look is another one there, or none"},
+		"no such step":     {"id: look, tool: note, output: seen", "id: see, tool: note, output: seen", "steps.look is gone there"},
 		"a new step above": {"  - {id: draft,", "  - {id: more, tool: note}\n  - {id: draft,", "steps.draft is another one there"},
 		"another question": {"Is it good?", "Is it really good?", "steps.good is another one there"},
 		"another input of the workflow": {

@@ -35,6 +35,10 @@ func toWireTriggers(w *definition.Workflow) []fermata.WorkflowTrigger {
 				zone = "UTC"
 			}
 			out.Text = t.Cron + " (" + zone + ")"
+		case definition.Webhook:
+			if t.Auth == definition.AuthNone {
+				out.Text = fermata.UnsignedWebhook
+			}
 		case definition.Event:
 			out.Text = t.EventType
 		}

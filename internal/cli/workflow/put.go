@@ -167,6 +167,10 @@ func printStartHints(s *session.Session, w *fermata.Workflow) {
 				s.Stderr().Line("next run by schedule: %s", t.NextAt.UTC().Format("2006-01-02 15:04 UTC"))
 			}
 		case fermata.TriggerWebhook:
+			if t.Text == fermata.UnsignedWebhook {
+				s.Stderr().Line("webhook: POST %s, unsigned: anybody who knows the address can start runs", webhookURL(s, t))
+				continue
+			}
 			s.Stderr().Line("webhook: POST %s, signed; make the secret: fermata workflow webhook-secret %s", webhookURL(s, t), terminal.OneLine(w.Name))
 		default:
 			// Labels, events and other workflows need no action of the person.

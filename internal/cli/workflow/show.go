@@ -143,7 +143,7 @@ func triggerText(s *session.Session, w *fermata.Workflow, t fermata.WorkflowTrig
 		parts = append(parts, "no next time")
 	case t.Type == fermata.TriggerWebhook:
 		parts = append(parts, "POST "+webhookURL(s, t))
-		if !w.HasWebhookSecret {
+		if !w.HasWebhookSecret && t.Text != fermata.UnsignedWebhook {
 			parts = append(parts, "without a secret")
 		}
 	}

@@ -18,6 +18,7 @@ func (l *loader) checkFlow() {
 			l.warn(l.root.key(name), name, "let a post_question step suspend: true", "%s never happens: no step waits for an answer", name)
 		}
 	}
+	l.warnOfSilence()
 	l.checkSelfGotos()
 	l.warnOfItems()
 	for i := range l.w.Steps {
@@ -38,7 +39,7 @@ func (l *loader) checkFlow() {
 func (l *loader) checkSelfGotos() {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]
-		if s.ID == "" || !s.Suspend || s.Condition != nil {
+		if s.ID == "" || !s.Suspend || s.Condition != nil || !s.mayBeSkipped() {
 			continue
 		}
 		a, t, path := l.w.Timeout(s), l.steps[i].get("on_timeout"), l.paths[i]+".on_timeout.goto"
@@ -208,41 +209,17 @@ func (w *Workflow) rejectionMove(s *Step) move {
 	return move{len(w.Steps), "rejected"}
 }
 
-// deadlineAction returns what happens at the deadline of a step's question, as the engine decides it. Without a setting,
-// the question takes its default, or fails if it has none.
-func deadlineAction(s *Step) string {
-	for _, key := range []string{"timeoutAction", "onTimeout", "on_timeout"} {
-		if _, given := s.Input.Field(key); given {
-			return literalText(s, key)
-		}
-	}
-	for _, key := range []string{"default", "defaultAnswer"} {
-		if _, given := s.Input.Field(key); given && s.Tool == postQuestion {
-			return "default"
-		}
-	}
-	return "fail"
-}
-
-// literalText returns a text of the step's input, or "" if it contains a template.
-func literalText(s *Step, key string) string {
-	v, _ := s.Input.Field(key)
-	literal, _ := v.Literal()
-	text, _ := literal.(string)
-	return text
-}
-
 // timeoutMoves returns the moves that a run can make if nobody answers in time. There are none if the file says
 // timeout: never. Without a timeout in the file, a policy may set a deadline, so the moves are possible.
 func (w *Workflow) timeoutMoves(s *Step, answers []move) []move {
-	if literalText(s, "timeout") == "never" {
+	switch s.silence {
+	case silenceIsImpossible:
 		return nil
-	}
-	switch deadlineAction(s) {
-	case "default":
+	case silenceTakesDefault:
 		return answers
-	case "fail":
+	case silenceFails, silenceTakesOrFails:
 		return []move{{len(w.Steps), "timed out"}}
+	case silenceSkips, silenceIsUnknown:
 	}
 	a := w.Timeout(s)
 	switch {

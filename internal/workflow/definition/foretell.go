@@ -105,19 +105,29 @@ func (l *loader) checkCommandField(u usage, at *tree, step int, name string) {
 	l.warn(at, u.path, hint, "the output of a command has no %s, unless the command reports it", name)
 }
 
-// checkRules reports the rules of a tool that the literal values of an input break, beside the schema.
-func (l *loader) checkRules(input *tree, name, path string) {
+// checkRules reports the rules of a tool that the literal values of an input break, beside the schema. It leaves out fields
+// that do not fit the schema, and, unless the input fits it, fields that are missing: these were reported already.
+func (l *loader) checkRules(input *tree, name, path string, fits bool) {
 	check := l.known.Tools[name].Check
 	values, ok := input.plainValue().(map[string]any)
 	if check == nil || !ok || l.known.WasChecked {
 		return
+	}
+	if !fits {
+		for _, field := range l.wrongFields(path) {
+			delete(values, field)
+		}
 	}
 	refusal, ok := check(values).(*fermata.Error) //nolint:errorlint // Check returns it as it is
 	if !ok {
 		return
 	}
 	for _, p := range refusal.Problems {
-		at, isUnreadable := input.nodeAt(strings.Split(p.Field, "."))
+		pointer := strings.Split(p.Field, ".")
+		if _, isGiven := values[pointer[0]]; !fits && !isGiven {
+			continue
+		}
+		at, isUnreadable := input.nodeAt(pointer)
 		if isUnreadable || hasTemplate(at) {
 			continue
 		}

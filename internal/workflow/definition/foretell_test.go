@@ -123,3 +123,14 @@ func TestSlipsSayWhatToWrite(t *testing.T) {
 		}
 	}
 }
+
+// A rule that a field breaks is reported beside the mistakes in other fields of the same input, and once.
+func TestARuleIsReportedBesideOtherMistakes(t *testing.T) {
+	t.Parallel()
+	_, problems := definition.Load([]byte("triggers: []\n"+start+"  - id: b\n    tool: fetch\n    input: {url: tomorrow, n: [x], mor: 1}\n"), foretelling)
+	for i, want := range []string{"9:18|is no address|", "9:31|must be a whole number|", "9:36|no field mor|"} {
+		if len(problems) != 3 || !hasProblem(problems[i], want) {
+			t.Fatalf("got %v", problems)
+		}
+	}
+}

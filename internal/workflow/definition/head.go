@@ -84,7 +84,7 @@ func (l *loader) checkType(t *tree, want, path string) {
 	case []*tree:
 		got = "array"
 	}
-	if got == want || typeNames[want] == "" {
+	if _, isType := inputKinds[want]; !isType || got == want {
 		return
 	}
 	hint := ""
@@ -102,7 +102,8 @@ func (l *loader) duration(t *tree, path string, fallback time.Duration) time.Dur
 	}
 	d, err := fermata.Timeout(t.text()).Duration()
 	if err != nil {
-		l.addAt(t, path, `write a text with a unit: "90s", "30m", "24h" or "3d"`, "%s is no duration", kindOf(t))
+		message, hint := explainDuration(t)
+		l.addAt(t, path, hint, "%s", message)
 		return fallback
 	}
 	return d

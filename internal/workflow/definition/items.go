@@ -28,7 +28,7 @@ func (l *loader) warnOfItems() {
 		if s.Foreach == nil || !s.Suspend || s.Phase != MainPhase {
 			continue
 		}
-		isMeant := map[string]bool{"on_resume": s.Tool != requestApproval, "on_timeout": mayBeSkipped(s)}
+		isMeant := map[string]bool{"on_resume": s.Tool != requestApproval, "on_timeout": s.mayBeSkipped()}
 		for _, name := range []string{"on_resume", "on_timeout"} {
 			if l.root.get(name).mapping() == nil || t.get(name) != nil || !isMeant[name] {
 				continue
@@ -37,10 +37,4 @@ func (l *loader) warnOfItems() {
 				"the %s of the workflow is not for the step %s: each item of foreach has a question of its own", name, s.ID)
 		}
 	}
-}
-
-// mayBeSkipped reports whether silence may skip the question of a step.
-func mayBeSkipped(s *Step) bool {
-	action := deadlineAction(s)
-	return action != "default" && action != "fail" && literalText(s, "timeout") != "never"
 }

@@ -57,10 +57,10 @@ func Load(source []byte, known Catalog) (*Workflow, []Problem) {
 	l.load(source)
 	l.restore()
 	if l.hasErrors() {
-		return nil, l.sortProblems()
+		return nil, l.finish()
 	}
 	l.w.Secrets = slices.Sorted(maps.Keys(l.secrets))
-	return l.w, l.sortProblems()
+	return l.w, l.finish()
 }
 
 // Hash returns the hash by which a definition is stored: the SHA-256 of its bytes in hex.

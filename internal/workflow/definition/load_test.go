@@ -172,6 +172,7 @@ steps:
         {{ found.items }}
       options: [again, {value: go, danger: true}]
       timeout: 3d
+      timeoutAction: skip
     suspend: true
     confidence: {auto: 95}
     on_resume:

@@ -44,6 +44,8 @@ type report struct {
 	lines         []string
 	problems      []Problem
 	originalLines map[int]string // original lines by index, from 0
+	// hasMoreErrors and hasMoreWarnings say that the limits left some out.
+	hasMoreErrors, hasMoreWarnings bool
 }
 
 // maxProblems limits how many errors and how many warnings are reported. A file with more errors is probably no workflow
@@ -58,14 +60,34 @@ func (r *report) add(p Problem) {
 			return
 		}
 	}
-	if r.count(p.Warning) < maxProblems {
+	switch {
+	case r.count(p.Warning) < maxProblems:
 		p.Excerpt = r.excerpt(p.Line, p.Column)
 		r.problems = append(r.problems, p)
+	case p.Warning:
+		r.hasMoreWarnings = true
+	default:
+		r.hasMoreErrors = true
 	}
 }
 
-// isFull reports whether the limit of errors is reached, so that the rest of the file need not be checked.
-func (r *report) isFull() bool { return r.count(false) >= maxProblems }
+// isFull reports whether there are more errors than the limit, so that the rest of the file need not be checked.
+func (r *report) isFull() bool { return r.hasMoreErrors }
+
+// finish returns the problems in the order of lines. If the limits left some out, the last ones say so.
+func (r *report) finish() []Problem {
+	r.sortProblems()
+	end := Problem{Line: max(len(r.lines), 1), Column: 1, Hint: "mend these first, and check the file again"}
+	if r.hasMoreErrors {
+		end.Message = fmt.Sprintf("there are more problems than the %d that are listed", maxProblems)
+		r.problems = append(r.problems, end)
+	}
+	if r.hasMoreWarnings {
+		end.Message, end.Warning = fmt.Sprintf("there are more warnings than the %d that are listed", maxProblems), true
+		r.problems = append(r.problems, end)
+	}
+	return r.problems
+}
 
 // count returns the number of warnings, or of errors.
 func (r *report) count(areWarnings bool) int {
@@ -113,12 +135,11 @@ func (r *report) excerpt(line, column int) string {
 	return number + strings.TrimRight(string(text), " ") + "\n" + strings.Repeat(" ", len(number)+column-1-from) + "^"
 }
 
-// sortProblems returns the problems in the order of lines, errors and warnings together.
-func (r *report) sortProblems() []Problem {
+// sortProblems sorts the problems in the order of lines, errors and warnings together.
+func (r *report) sortProblems() {
 	slices.SortStableFunc(r.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return r.problems
 }
 
 // hasErrors reports whether one of the problems is not a warning.

@@ -73,6 +73,13 @@ func TestProblems(t *testing.T) {
 		{"wrong types", start + "  - id: b\n    tool: 3\n    suspend: yes\n    foreach: {a: 1}\n    on_error: retry\n", []string{"7:11|must be a text, and is 3|\"3\"", "8:14|must be true or false|write true", "9:14|a text or a list|", "10:15|one of ask, fail, continue|"}},
 		{"empty values", start + "  - id: b\n    tool:\n", []string{"7:11|must be a text, and is empty|give a value"}},
 		{"durations", start + step + "    timeout: soon\n    retry: {attempts: 2, backoff: 3, factor: 0.5}\n", []string{"8:14|no duration|\"90s\"", "9:35|3 is no duration|", "9:46|at least 1|"}},
+		{"durations that are no time", start + step + "    timeout: 0s\n    retry: {attempts: 2, backoff: 0d}\n", []string{"8:14|must be more than 0, and is 0s|longer", "9:35|must be more than 0, and is 0d|longer"}},
+		{"a wait that is longer than the longest", start + step + "    retry: {attempts: 3, backoff: 1h, max_backoff: 10m}\n", []string{"8:35|backoff is longer than max_backoff|longer max_backoff"}},
+		{"a long wait", start + step + "    retry: {attempts: 3, backoff: 1h}\n", nil},
+		{"a short longest wait", start + step + "    retry: {attempts: 3, max_backoff: 1s}\n", nil},
+		{"a choice by other words", "triggers:\n  - {manual: yes}\ninputs: {n: {type: integer, default: x}}\n" + start, []string{"2:14|must be true, and is the text \"yes\"|write true", "3:20|must be one of|write number"}},
+		{"nothing like it", "name: x\nsteps:\n  - {id: a, tool: run_checks}\n  - {id: b, tool: run_checks, needs: [j]}\n", []string{"4:39|no step j|there are a, b"}},
+		{"too many items", start + step + "    foreach: \"{{ 1..10000 }}\"\n  - {id: c, tool: run_checks, foreach: \"{{ 1..1000 }}\"}\n", []string{"8:14|foreach gives 10000 items, and may give at most 1000|repeat the steps"}},
 		{"too many steps", "name: x\nsteps:\n" + strings.Repeat("  - {id: a, tool: run_checks}\n", 1001), []string{"3:3|has 1001, and may have at most 1000|", "4:10|twice|", "5:10|twice|"}},
 
 		{"a step twice", start + "  - id: a\n    tool: run_checks\n    output: done\n", []string{"6:9|step a is there twice|line 3", "8:13|output done is there twice|line 5"}},
@@ -80,7 +87,7 @@ func TestProblems(t *testing.T) {
 		{"an output that is injected", start + ask + "    on_resume: {inject: {done: 1, item: 2}}\n", []string{"10:26|done is there twice|line 5", "10:35|item is reserved|"}},
 		{"a field by another name", start + step + "    if: done.ok\n    with: {a: 1}\n", []string{"8:5|no field if|did you mean condition?", "9:5|no field with|did you mean input?"}},
 		{"an unknown event", "triggers:\n  - event: question.answred\n  - event: zzz\n" + start, []string{"2:12|no events of the type|did you mean question.answered?", "3:12|no events of the type|such as"}},
-		{"silence that the run would have to wait for", start + ask + "    on_timeout: {tool: shell, input: {run: x}}\n" + step + "on_timeout: {tool: apply_code_fix}\n", []string{"10:24|on_timeout cannot wait for shell|goto", "13:20|cannot wait for apply_code_fix|goto"}},
+		{"silence that the run would have to wait for", start + ask + "    on_timeout: {tool: shell, input: {run: x}}\n" + questionStep("timeoutAction: skip") + "on_timeout: {tool: apply_code_fix}\n", []string{"10:24|on_timeout cannot wait for shell|goto", "15:20|cannot wait for apply_code_fix|goto"}},
 		{"answers and deadlines of a question for each", start + "  - id: q\n    tool: post_question\n    suspend: true\n    foreach: [1, 2]\n    input: {question: \"x {{ item }}\", timeoutAction: skip}\n    on_resume: {goto: c}\n    on_timeout: {goto: c}\n  - id: b\n    tool: run_checks\n  - id: c\n    tool: run_checks\n", []string{
 			"11:5|on_resume never happens with foreach|map(steps.q.output, #?.answer)", "12:5|on_timeout never happens with foreach|timeoutAction: skip"}},
 		{"silence about an approval for each", start + "  - id: q\n    tool: request_approval\n    foreach: [1, 2]\n    input: {title: x, action: {n: \"{{ item }}\"}}\n    on_timeout: {goto: q}\n", []string{"10:5|on_timeout never happens with foreach|ends as skipped"}},
@@ -94,7 +101,7 @@ func TestProblems(t *testing.T) {
 		{"an unknown step in a goto by option", start + ask + "    on_resume: {goto: {x: a, y: nope}}\n", []string{"10:33|no step nope|there are a, q"}},
 		{"an unknown step in on_reject", start + "  - id: q\n    tool: request_approval\n    input: {title: ok}\n    on_reject: {goto: nope}\n", []string{"9:23|no step nope|"}},
 		{"escalation to nobody", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, options: [a, b], timeout: 1h, timeoutAction: escalate}\n", []string{"9:12|escalation: timeoutAction is escalate, but there is no level|"}},
-		{"an issue that a run may not have", "triggers:\n  - manual: true\n  - label_added: fix\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, notifyVia: [github]}\n    on_timeout: {tool: update_github_issue, input: {addLabels: [y]}}\n", []string{
+		{"an issue that a run may not have", "triggers:\n  - manual: true\n  - label_added: fix\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, notifyVia: [github], timeoutAction: skip}\n    on_timeout: {tool: update_github_issue, input: {addLabels: [y]}}\n", []string{
 			"10:11|update_github_issue works on the issue of the run, and a run may have none|required input|warning", "15:38|to stand on the issue of the run|issueNumber|warning", "16:24|update_github_issue works on the issue|required input|warning",
 		}},
 		{"an issue that every run has", "inputs: {issue: {type: number, required: true}}\ntriggers: [{manual: true}]\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n", nil},
@@ -158,8 +165,8 @@ func TestProblems(t *testing.T) {
 			"14:20|yes is a yes/no answer|??|warning", "14:44|steps.q.answer is a yes/no answer|??|warning", "14:112|inputs.ok is a yes/no answer|??|warning",
 		}},
 
-		{"secrets", start + "  - id: q\n    tool: post_question\n    suspend: true\n    condition: secrets.A == 'x'\n    input: {question: \"{{ secrets.A }}\"}\n    on_resume: {inject: {i: \"{{ secrets.A }}\"}}\n    on_timeout: {tool: notify, input: {text: \"{{ secrets.A }}\"}}\n  - id: b\n    tool: agent\n    input: {prompt: \"{{ secrets.A }}\"}\n  - id: c\n    tool: http\n    input: {url: \"{{ secrets.A }}\", headers: {x: \"{{ secrets }}\"}}\n", []string{
-			"9:16|no place here|", "10:27|people read what a question says|", "11:33|no place here|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by name|",
+		{"secrets", start + "  - id: q\n    tool: post_question\n    suspend: true\n    condition: secrets.A == 'x'\n    input: {timeoutAction: skip, question: \"{{ secrets.A }}\"}\n    on_resume: {inject: {i: \"{{ secrets.A }}\"}}\n    on_timeout: {tool: notify, input: {text: \"{{ secrets.A }}\"}}\n  - id: b\n    tool: agent\n    input: {prompt: \"{{ secrets.A }}\"}\n  - id: c\n    tool: http\n    input: {url: \"{{ secrets.A }}\", headers: {x: \"{{ secrets }}\"}}\n", []string{
+			"9:16|no place here|", "10:48|people read what a question says|", "11:33|no place here|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by name|",
 		}},
 		{"input of a tool", start + "  - id: b\n    tool: http\n    input: {methd: GET, headers: [x], retries: \"{{ done }}\"}\n  - id: c\n    tool: http\n", []string{"8:12|url is missing|", "8:13|no field methd|there are headers", "8:34|must be an object|", "9:5|url is missing|"}},
 		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{
@@ -296,4 +303,30 @@ func TestAStoredDefinitionKeepsItsAnswersForEach(t *testing.T) {
 	if w == nil || w.Resume(&w.Steps[1]) != nil || w.Timeout(&w.Steps[1]) != nil {
 		t.Errorf("got %v", problems)
 	}
+}
+
+// A file with more problems than are listed says so, last.
+func TestMoreProblemsThanAreListed(t *testing.T) {
+	t.Parallel()
+	for n, wantsNote := range map[int]bool{99: false, 100: false, 101: true, 500: true} {
+		_, problems := loadWithoutNote(start + step + "    input:\n" + inputLines(n, "\"{{ nobody }}\""))
+		last := problems[len(problems)-1]
+		hasNote := last.Message == "there are more problems than the 100 that are listed" && !last.Warning
+		if hasNote != wantsNote || !hasNote && len(problems) != n || hasNote && len(problems) != 101 {
+			t.Errorf("%d: %d problems, the last one is %s", n, len(problems), last)
+		}
+	}
+	_, problems := loadWithoutNote(start + step + "    input:\n" + inputLines(101, "1.10"))
+	if last := problems[len(problems)-1]; len(problems) != 101 || last.Message != "there are more warnings than the 100 that are listed" || !last.Warning {
+		t.Errorf("%d problems, the last one is %s", len(problems), last)
+	}
+}
+
+// inputLines returns n lines of an input with the same value.
+func inputLines(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "      x%d: %s\n", i, value)
+	}
+	return b.String()
 }

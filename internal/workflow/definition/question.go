@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -236,14 +237,19 @@ func remedyOf(p fermata.Problem) string {
 	return ""
 }
 
-// useFileNames replaces the names of fields in a text by the names that the file uses.
+// fieldsInText matches the names of fields in a text, and quoted objects as a whole: the fields within an object, and below
+// another field, have no other names.
+var fieldsInText = regexp.MustCompile(`\{[^}]*\}|[\w.\[\]]+`)
+
+// useFileNames replaces the names of the question's own fields in a text by the names that the file uses.
 func useFileNames(input *tree, text string) string {
-	for name, other := range fieldAliases {
-		if name != "default" && input.get(name) == nil && input.get(other) != nil {
-			text = strings.ReplaceAll(text, name, other)
+	return fieldsInText.ReplaceAllStringFunc(text, func(name string) string {
+		other := fieldAliases[name]
+		if name == "default" || other == "" || input.get(name) != nil || input.get(other) == nil {
+			return name
 		}
-	}
-	return text
+		return other
+	})
 }
 
 // checkOptions refuses a goto for an answer that the question does not allow.

@@ -120,7 +120,9 @@ func (l *loader) step(i int) {
 	l.checkTarget(t.get("on_reject").get("goto"), path+".on_reject.goto", s.Phase)
 	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume", s.Phase)
 	s.OnTimeout = l.timeoutAction(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
+	s.silence = silenceOf(s, t.get("input"))
 	l.suspend(s, t, path)
+	l.checkSilence(s, t, path)
 	l.checkItemAnswers(s, t, path)
 	l.checkQuestion(s, t, path)
 }
@@ -151,7 +153,7 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 		return
 	}
 	if s.Suspend && s.OnError == OnErrorContinue && s.MayBeApproval() {
-		l.warn(t.get("on_error"), path+".on_error", "say on_reject: skip, or where to go: on_timeout: {goto: …}", "nothing goes on without an approval: it ends the run also with on_error: continue")
+		l.warn(t.get("on_error"), path+".on_error", l.unapprovedHint(s, t), "nothing goes on without an approval: it ends the run also with on_error: continue")
 	}
 	for _, name := range []string{"on_resume", "on_timeout", "on_reject"} {
 		part := t.get(name)
@@ -215,9 +217,10 @@ func (l *loader) retry(t *tree, path string) *Retry {
 	if t.mapping() == nil {
 		return nil
 	}
-	r := &Retry{
-		Attempts: 1, Factor: 2, Backoff: l.duration(t.get("backoff"), path+".backoff", 10*time.Second),
-		MaxBackoff: l.duration(t.get("max_backoff"), path+".max_backoff", 10*time.Minute),
+	r := &Retry{Attempts: 1, Factor: 2, Backoff: l.duration(t.get("backoff"), path+".backoff", 10*time.Second)}
+	r.MaxBackoff = l.duration(t.get("max_backoff"), path+".max_backoff", max(r.Backoff, 10*time.Minute))
+	if r.Backoff > r.MaxBackoff && t.get("backoff") != nil && !l.known.WasChecked {
+		l.addAt(t.get("backoff"), path+".backoff", "shorten it, or write a longer max_backoff", "backoff is longer than max_backoff")
 	}
 	if n := t.get("attempts").integer(); n != nil {
 		r.Attempts = *n
@@ -230,7 +233,6 @@ func (l *loader) retry(t *tree, path string) *Retry {
 			r.Factor = v
 		}
 	}
-	r.MaxBackoff = max(r.MaxBackoff, r.Backoff)
 	return r
 }
 
@@ -257,6 +259,9 @@ func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 	return r
 }
 
+// TooManyItemsHint is the hint for a foreach with more than [MaxItems] items.
+const TooManyItemsHint = "let a step give a part of the list, and repeat the steps for the next part"
+
 func (l *loader) foreach(t *tree, path string, scope scope) *Value {
 	v := l.value(t, path, scope)
 	if text, ok := t.value.(string); ok && !strings.Contains(text, "{{") {
@@ -265,7 +270,11 @@ func (l *loader) foreach(t *tree, path string, scope scope) *Value {
 		k := located[0].Kind()
 		if !located[0].Whole || k != expression.Unknown && k != expression.List {
 			l.addAt(t, path, "write one template that gives a list", "foreach needs a list, and this is none")
+		} else if n := located[0].RangeLength(); n > MaxItems && !l.known.WasChecked {
+			l.addAt(t, path, TooManyItemsHint, "foreach gives %d items, and may give at most %d", n, MaxItems)
 		}
+	} else if n := len(t.list()); n > MaxItems && !l.known.WasChecked {
+		l.addAt(t, path, TooManyItemsHint, "foreach gives %d items, and may give at most %d", n, MaxItems)
 	}
 	return &v
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -112,7 +113,7 @@ func (f *schemaChecker) reportLeaf(e *jsonschema.ValidationError) {
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		for _, name := range k.Properties[:min(len(k.Properties), maxProblems)] {
+		for _, name := range k.Properties[:min(len(k.Properties), maxProblems+1)] {
 			f.reportUnknown(t, path, name, e.SchemaURL)
 		}
 	case *kind.Required:
@@ -175,11 +176,7 @@ func (f *schemaChecker) reportChoice(t *tree, path string, e *jsonschema.Validat
 // explain returns what is wrong with a value, and a hint.
 func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	if strings.HasSuffix(e.SchemaURL, "/duration") {
-		hint = `write a text with a unit: "90s", "30m", "24h" or "3d"`
-		if n, ok := t.value.(int64); ok {
-			return fmt.Sprintf("%d is no duration: the unit is missing", n), hint
-		}
-		return fmt.Sprintf("%s is no duration", kindOf(t)), hint
+		return explainDuration(t)
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -194,7 +191,11 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 		if strings.Contains(e.SchemaURL, "/on_failure/") {
 			return "must be a list of steps or none, and is " + kindOf(t), "write the steps below it, as below steps, or on_failure: none"
 		}
-		return fmt.Sprintf("must be %v", k.Want), "leave it out where it does not hold"
+		hint = "leave it out where it does not hold"
+		if k.Want == true && isYes(t.text()) {
+			hint = "write true"
+		}
+		return fmt.Sprintf("must be %v, and is %s", k.Want, kindOf(t)), hint
 	case *kind.Pattern:
 		return fmt.Sprintf("%q does not fit here", k.Got), patternHint(e.SchemaURL)
 	case *kind.MinLength:
@@ -219,6 +220,18 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	return e.ErrorKind.LocalizedString(english), ""
 }
 
+// explainDuration returns what is wrong with a duration, and a hint.
+func explainDuration(t *tree) (message, hint string) {
+	hint = `write a text with a unit: "90s", "30m", "24h" or "3d"`
+	if n, ok := t.value.(int64); ok {
+		return fmt.Sprintf("%d is no duration: the unit is missing", n), hint
+	}
+	if d, err := time.ParseDuration(strings.ReplaceAll(t.text(), "d", "h")); err == nil && d <= 0 {
+		return fmt.Sprintf("the duration must be more than 0, and is %s", t.text()), "write a longer one, or remove the line"
+	}
+	return kindOf(t) + " is no duration", hint
+}
+
 func decimalOf(r *big.Rat) string { return r.RatString() }
 
 func explainType(t *tree, k *kind.Type) (message, hint string) {
@@ -232,7 +245,7 @@ func explainType(t *tree, k *kind.Type) (message, hint string) {
 	switch v := t.value.(type) {
 	case string:
 		switch {
-		case firstType == "boolean" && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(v)):
+		case firstType == "boolean" && isYes(v):
 			hint = "write true"
 		case firstType == "boolean" && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(v)):
 			hint = "write false"
@@ -251,12 +264,25 @@ func explainType(t *tree, k *kind.Type) (message, hint string) {
 	return message, hint
 }
 
+// isYes reports whether a text is a word that other formats read as true.
+func isYes(text string) bool {
+	return slices.Contains([]string{"yes", "on", "y", "true"}, strings.ToLower(text))
+}
+
+// foreignChoices maps values of other formats to ours.
+var foreignChoices = map[string]string{
+	"integer": "number", "int": "number", "float": "number", "double": "number", "text": "string", "str": "string", "bool": "boolean",
+	"list": "array", "map": "object", "dict": "object",
+}
+
 func explainChoice(t *tree, want []any) (message, hint string) {
 	names := make([]string, len(want))
 	for i, v := range want {
 		names[i] = fmt.Sprint(v)
 	}
-	if near := expression.Nearest(t.text(), names); near != "" {
+	if ours := foreignChoices[t.text()]; ours != "" && slices.Contains(names, ours) {
+		hint = "write " + ours
+	} else if near := expression.Nearest(t.text(), names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return fmt.Sprintf("must be one of %s, and is %s", strings.Join(names, ", "), kindOf(t)), hint

@@ -78,9 +78,7 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
 	}
-	if len(l.problems) == before {
-		l.checkRules(input, name, path+".input")
-	}
+	l.checkRules(input, name, path+".input", len(l.problems) == before)
 	l.checkChannels(input, name, path+".input")
 	if name == workflowTool {
 		l.checkStarted(t, input, path+".input")

@@ -9,6 +9,7 @@ import (
 const (
 	MaxSource = 256 << 10 // bytes
 	MaxSteps  = 1000
+	MaxItems  = 1000 // of foreach
 	maxDepth  = 32
 )
 

@@ -211,6 +211,8 @@ type Step struct {
 	OnTimeout  *TimeoutAction
 	Confidence *Confidence
 	Line       int
+	// silence is what happens when nobody answers the step's question in time.
+	silence silence
 	// source is the step as the file has it, without positions and styles.
 	source any
 }
@@ -240,16 +242,15 @@ type Retry struct {
 	Factor              float64
 }
 
-// Delay returns the wait after the given number of failed tries.
+// Delay returns the wait after the given number of failed tries. It is never longer than MaxBackoff.
 func (r *Retry) Delay(failed int) time.Duration {
-	d := float64(r.Backoff)
+	d, longest := float64(r.Backoff), float64(r.MaxBackoff)
 	for range min(failed-1, 100) {
-		d *= r.Factor
-		if d >= float64(r.MaxBackoff) {
-			return r.MaxBackoff
+		if d *= r.Factor; d >= longest {
+			break
 		}
 	}
-	return time.Duration(d)
+	return time.Duration(min(d, longest))
 }
 
 // Resume says how a run continues after an answer.

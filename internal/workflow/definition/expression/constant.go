@@ -43,6 +43,23 @@ func (e *Expression) ConstantFaults() []Fault {
 	return faults
 }
 
+// RangeLength returns the number of elements of an expression that is a range of two fixed numbers, such as 1..3, and else
+// 0.
+func (e *Expression) RangeLength() int { return e.rangeLength }
+
+func rangeLengthOf(n ast.Node) int {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || b.Operator != ".." {
+		return 0
+	}
+	from, isFirstFixed := b.Left.(*ast.IntegerNode)
+	to, isLastFixed := b.Right.(*ast.IntegerNode)
+	if !isFirstFixed || !isLastFixed {
+		return 0
+	}
+	return max(0, to.Value-from.Value+1)
+}
+
 // constantsIn returns the largest constant parts of an expression that can fail: operations and calls. A missing part of a
 // constant is left out, because it may be meant, as in [][0] ?? 1.
 func constantsIn(n ast.Node) []constant {

@@ -47,6 +47,7 @@ type Expression struct {
 	choices     []Choice
 	comparisons []Comparison
 	constants   []constant
+	rangeLength int
 	kind        Kind
 }
 
@@ -97,7 +98,7 @@ func Parse(text string) (*Expression, []Fault) {
 	if fault != nil {
 		return e, []Fault{*fault}
 	}
-	e.kind, e.constants = kindOf(tree.Node), constantsIn(tree.Node)
+	e.kind, e.constants, e.rangeLength = kindOf(tree.Node), constantsIn(tree.Node), rangeLengthOf(tree.Node)
 	r := &rewriter{}
 	tree.Node = r.node(tree.Node, false)
 	e.refs, e.choices, e.comparisons = r.refs, r.choices, r.comparisons

@@ -2,15 +2,15 @@ package expression
 
 import "strings"
 
-// Nearest returns the name that was probably meant, or "" if no name is
-// similar.
+// Nearest returns the name that was probably meant, or "" if no name is similar. Two names without a common letter, such
+// as a and b, are not similar.
 func Nearest(name string, names []string) string {
 	best, least := "", 1+max(1, len(name)/3)
 	for _, candidate := range names {
 		if strings.EqualFold(strings.ReplaceAll(candidate, "_", ""), strings.ReplaceAll(name, "_", "")) && candidate != name {
 			return candidate
 		}
-		if d := distance(name, candidate); d < least && candidate != name {
+		if d := distance(name, candidate); d < least && d < max(len(name), len(candidate)) && candidate != name {
 			best, least = candidate, d
 		}
 	}
