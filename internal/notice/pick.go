@@ -161,7 +161,7 @@ func readNumber(text string) (float64, error) {
 	n, err := strconv.ParseFloat(plain, 64)
 	switch {
 	case err == nil && !math.IsInf(n, 0) && !fermata.FloatHoldsNumber(plain), errors.Is(err, strconv.ErrRange):
-		return 0, refuse("%q has too many digits or is too large: an answer keeps 15 digits of a number exactly", text)
+		return 0, invalidAnswerError("%q has too many digits or is too large: an answer keeps 15 digits of a number exactly", text)
 	case err == nil:
 		return n, nil
 	case strings.Contains(text, ","):
