@@ -128,16 +128,16 @@ func TestAnEarlierServerGetsNoReason(t *testing.T) {
 	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{
 		Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "1000"], "timeout": "50ms"}`),
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	wk, err := worker.New(earlierServer{w.agent}, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true, Runners: []worker.Runner{command.NewShell(command.Options{Grace: 100 * time.Millisecond})},
 	})
-	must(t, err)
-	must(t, wk.Run(t.Context()))
+	testkit.OK(t, err)
+	testkit.OK(t, wk.Run(t.Context()))
 	got, err := w.person.Task(t.Context(), slow.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	runs, err := w.person.Runs(t.Context(), slow.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	if got.State != fermata.TaskFailed || got.Summary != "The run took longer than 50ms and was stopped." || len(runs[0].Details) == 0 {
 		t.Errorf("the task is %s: %s; the details of its run are %q", got.State, got.Summary, runs[0].Details)
 	}
