@@ -51,7 +51,7 @@ export const askedQuestion = (more: Partial<Question> = {}): Question => ({
   timeout: '30m', priority: 2, risk: 'low', ask_count: 1, asked_by: { kind: 'agent' }, created_at: '2026-11-21T12:00:00Z', workspace_id: 'w', ...more,
 });
 
-/** Connects the browser or disconnects it. The page is told of it. */
+/** Connects the browser or disconnects it. The page is notified of it. */
 export function setOnline(online: boolean): void {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(online);
   dispatchEvent(new Event(online ? 'online' : 'offline'));
@@ -76,7 +76,7 @@ async function importPage() {
 
 /**
  * Gives each test of the file a new browser and a server. The returned function opens a page for a person: the real
- * modules, loaded anew as by a reload, over what earlier pages of the test stored.
+ * modules, loaded again as by a reload, over what earlier pages of the test stored.
  */
 export function prepareBrowser() {
   const pages: Page[] = [];
