@@ -122,8 +122,8 @@ func (x *execution) moveOf(newest *definition.Workflow) move {
 	return m
 }
 
-// after returns the same move for the run as it is after it has gone back to a step.
-func (m move) after(step *definition.Step) move {
+// moveAfter returns the same move for the run as it is after it has gone back to a step.
+func (m move) moveAfter(step *definition.Step) move {
 	again := map[string]bool{}
 	for _, each := range m.x.def.Between(step, nil) {
 		again[each.ID] = true
@@ -141,7 +141,7 @@ func (m move) after(step *definition.Step) move {
 func (x *execution) stepToGoBackTo(m move) string {
 	for i := len(x.def.Steps) - 1; i >= 0; i-- {
 		step := &x.def.Steps[i]
-		if step.Phase == definition.MainPhase && x.hasReached(step) && len(m.after(step).problems()) == 0 {
+		if step.Phase == definition.MainPhase && x.hasReached(step) && len(m.moveAfter(step).problems()) == 0 {
 			return step.ID
 		}
 	}
@@ -202,8 +202,8 @@ func (m move) unreachable(kept, passed map[string]bool) []string {
 	return problems
 }
 
-// needsGoneStep reports whether a step needs a step that the newest definition does not have. The problem is then told of
-// the step that is gone.
+// needsGoneStep reports whether a step needs a step that the newest definition does not have. The step that is
+// gone is reported instead.
 func (m move) needsGoneStep(step *definition.Step) bool {
 	return slices.ContainsFunc(step.Needs, func(id string) bool { return m.newest.Step(id) == nil })
 }

@@ -77,7 +77,7 @@ func (r *report) isFull() bool { return r.hasMoreErrors }
 // finish returns the problems in the order of lines. If the limits left some out, the last ones say so.
 func (r *report) finish() []Problem {
 	r.sortProblems()
-	end := Problem{Line: max(len(r.lines), 1), Column: 1, Hint: "mend these first, and check the file again"}
+	end := Problem{Line: max(len(r.lines), 1), Column: 1, Hint: "fix these first, and check the file again"}
 	if r.hasMoreErrors {
 		end.Message = fmt.Sprintf("there are more problems than the %d that are listed", maxProblems)
 		r.problems = append(r.problems, end)
