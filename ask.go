@@ -197,10 +197,10 @@ func (a Ask) setAction(ps *problems, q *Question) {
 	}
 }
 
-// firstLine returns the first line of a text, cut to n characters.
+// firstLine returns the first line of a text, cut to n characters. Bytes that are not UTF-8 become U+FFFD.
 func firstLine(s string, n int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return Truncate(strings.TrimSpace(line), n)
+	return Truncate(string([]rune(strings.TrimSpace(line))), n)
 }
 
 // Truncate returns the text cut to at most n characters. The last one of a text that was cut is "…".
