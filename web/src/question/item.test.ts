@@ -3,7 +3,7 @@ import type { Item, Question } from '@/api/types';
 import { decisionOf, fateOf, fault, numberOf, picksDanger, suggestion, wireValues, type Value } from './item';
 import type { QuestionText } from './text';
 
-const text = new Proxy({}, { get: (_, name) => (name === 'required' || name === 'notNumber' || name === 'notDate' ? name : (n: unknown) => `${String(name)} ${String(n)}`) }) as QuestionText;
+const text = new Proxy({}, { get: (_, name) => (name === 'required' || name === 'notNumber' || name === 'tooManyDigits' || name === 'notDate' ? name : (n: unknown) => `${String(name)} ${String(n)}`) }) as QuestionText;
 const item = (more: Partial<Item>): Item => ({ key: 'k', prompt: 'p', ...more });
 
 describe('what may be sent', () => {
@@ -15,6 +15,7 @@ describe('what may be sent', () => {
     ['too few choices', { response_type: 'multi_choice', min: 2 }, ['a'], 'tooFew 2'],
     ['no choice where none will do', { response_type: 'multi_choice', min: 0 }, [], undefined],
     ['a word for a number', { response_type: 'number' }, 'ten', 'notNumber'],
+    ['a number that would be rounded', { response_type: 'number' }, '9007199254740993', 'tooManyDigits'],
     ['a number below', { response_type: 'number', min: 3 }, '2,5', 'below 3'],
     ['a date that is none', { response_type: 'date' }, '2026-13-45', 'notDate'],
     ['false', { response_type: 'boolean' }, false, undefined],

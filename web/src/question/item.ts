@@ -1,3 +1,4 @@
+import { hasExactNumbers } from '@/api/number';
 import type { Item, Option, Question } from '@/api/types';
 import type { QuestionText } from './text';
 
@@ -69,6 +70,7 @@ export function fault(item: Item, value: Value | undefined, text: QuestionText):
 function numberFault(item: Item, value: Value, text: QuestionText): string | undefined {
   const n = numberOf(value);
   if (n === undefined) return text.notNumber;
+  if (!hasExactNumbers(n)) return text.tooManyDigits;
   if (item.min !== undefined && n < item.min) return text.below(item.min);
   if (item.max !== undefined && n > item.max) return text.above(item.max);
   return undefined;

@@ -36,7 +36,9 @@ export function RunActions({ run }: { run: Run }) {
   const may = mayRun(me);
   const open = may && !isRunEnded(run.state);
   const canRetry = may && run.can_retry;
-  const step = failedStep(run);
+  const failed = failedStep(run);
+  // A step with items has a list as its input, and takes no other one.
+  const step = Array.isArray(failed?.input) ? undefined : failed;
   const steps = mainStepsOf(run);
   const back = mayDefine(me, run.project) && steps.length > 0;
   const retry = () => change.mutate(() => retryRun(run.id));

@@ -1,10 +1,11 @@
+import { hasExactNumbers } from '@/api/number';
 import type { Input } from './types';
 
 /** The text that was typed for each input. A choice is kept as text, too. */
 export type TypedInputs = Record<string, string>;
 
 /** The ways in which a value can be wrong. */
-export type InputFault = 'needed' | 'number' | 'object' | 'array' | 'json';
+export type InputFault = 'needed' | 'number' | 'digits' | 'object' | 'array' | 'json';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isStructured = (type: Input['type']) => type === 'object' || type === 'array';
@@ -44,11 +45,13 @@ function valueOf(input: Input, text: string): { value: unknown } | { wrong: Inpu
       return { value: text === 'true' };
     case 'number': {
       const value = Number(text.trim().replace(',', '.'));
-      return Number.isFinite(value) ? { value } : { wrong: 'number' };
+      if (!Number.isFinite(value)) return { wrong: 'number' };
+      return hasExactNumbers(value) ? { value } : { wrong: 'digits' };
     }
     default: {
       const value = jsonOf(text);
       if (value === undefined) return { wrong: 'json' };
+      if (!hasExactNumbers(value)) return { wrong: 'digits' };
       return (input.type === 'array' ? Array.isArray(value) : isObject(value)) ? { value } : { wrong: input.type };
     }
   }
@@ -63,8 +66,8 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns the object of a JSON text, or undefined if the text is not a JSON object. */
+/** Returns the object of a JSON text, or undefined if the text is not a JSON object or has a number that is too long. */
 export function objectOf(text: string): Record<string, unknown> | undefined {
   const value = jsonOf(text);
-  return isObject(value) ? (value as Record<string, unknown>) : undefined;
+  return isObject(value) && hasExactNumbers(value) ? (value as Record<string, unknown>) : undefined;
 }

@@ -10,7 +10,7 @@ export const runText = texts({
     yes: 'yes',
     no: 'no',
     unset: 'not set',
-    wrong: { needed: 'This is needed.', number: 'This must be a number.', object: 'This must be an object of JSON, such as {"a": 1}.', array: 'This must be a list of JSON, such as ["a", "b"].', json: 'This is not JSON.' },
+    wrong: { needed: 'This is needed.', number: 'This must be a number.', digits: 'A number can have at most 15 digits here. Use the command line for longer ones.', object: 'This must be an object of JSON, such as {"a": 1}.', array: 'This must be a list of JSON, such as ["a", "b"].', json: 'This is not JSON.' },
     asJSON: { object: 'an object, as JSON', array: 'a list, as JSON' },
 
     anyWorkflow: 'Any workflow',
@@ -110,7 +110,7 @@ export const runText = texts({
     yes: 'ja',
     no: 'nein',
     unset: 'nicht gesetzt',
-    wrong: { needed: 'Das wird gebraucht.', number: 'Das muss eine Zahl sein.', object: 'Das muss ein JSON-Objekt sein, etwa {"a": 1}.', array: 'Das muss eine JSON-Liste sein, etwa ["a", "b"].', json: 'Das ist kein JSON.' },
+    wrong: { needed: 'Das wird gebraucht.', number: 'Das muss eine Zahl sein.', digits: 'Eine Zahl kann hier höchstens 15 Stellen haben. Längere gehen auf der Kommandozeile.', object: 'Das muss ein JSON-Objekt sein, etwa {"a": 1}.', array: 'Das muss eine JSON-Liste sein, etwa ["a", "b"].', json: 'Das ist kein JSON.' },
     asJSON: { object: 'ein Objekt, als JSON', array: 'eine Liste, als JSON' },
 
     anyWorkflow: 'Jeder Ablauf',
