@@ -132,8 +132,10 @@ describe('an answer', () => {
 });
 
 describe('several answers', () => {
+  /** Gives two answers in the same millisecond, as a batch of approvals does. */
   async function queueTwo() {
     const page = await browser.openPage('ann');
+    vi.useFakeTimers({ toFake: ['Date'] });
     setOnline(false);
     await page.sendAnswer(askedQuestion(), 'blue', blue);
     await page.sendAnswer(askedQuestion({ id: 'q_2' }), 'red', { answers: { colour: 'red' } });

@@ -72,9 +72,12 @@ const acceptances = signal<[entry: Entry, question: Question]>();
 /** Calls the listener for every answer that the server accepted. */
 export const onAccepted = acceptances.subscribe;
 
+/** Returns the time of a new entry. It is later than that of each entry before, so the entries keep their order. */
+const nextTime = () => Math.max(Date.now(), (entries.at(-1)?.at ?? 0) + 1);
+
 /** Sends an answer. The promise resolves when the result is known or when the answer has to wait. */
 export async function sendAnswer(question: Question, said: string, body: Answer, action?: string): Promise<Entry> {
-  const entry: Entry = { key: newIdempotencyKey(), questionId: question.id, title: question.title, said, body, action, at: Date.now(), by: signedInName() ?? dataOwner(), state: 'sending', waited: false };
+  const entry: Entry = { key: newIdempotencyKey(), questionId: question.id, title: question.title, said, body, action, at: nextTime(), by: signedInName() ?? dataOwner(), state: 'sending', waited: false };
   const saved = save(entry);
   if (!navigator.onLine) {
     const waiting: Entry = { ...entry, state: 'queued', waited: true };
