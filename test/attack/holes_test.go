@@ -380,7 +380,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/checkpoint", caughtBy: "TestOnlyTheKeyOfTheServerSignsACheckpoint",
 	},
 	{
-		name: "an item whose task is done counts as answered", file: "internal/workflow/ask.go",
+		name: "an item whose task is done counts as answered", file: "internal/workflow/answer.go",
 		old: "	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:",
 		new: "	case q.Status == fermata.Answered, r != nil:",
 		pkg: "./internal/workflow", caughtBy: "TestAnEndedItemIsNoApproval",
