@@ -238,8 +238,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "the secret of a reply is not compared", file: "internal/delivery/secret.go",
-		old: "if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) {",
-		new: "if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) && false {",
+		old: "if !hmac.Equal([]byte(signature(key, ch.w.id, secret[:cut], generation)), []byte(secret[cut:])) {",
+		new: "if !hmac.Equal([]byte(signature(key, ch.w.id, secret[:cut], generation)), []byte(secret[cut:])) && false {",
 		pkg: "./internal/delivery", caughtBy: "TestAReplyBelongsToItsPerson",
 	},
 	{
@@ -262,7 +262,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "the asker answers by a reply that nobody vouches for", file: "internal/delivery/compose.go",
-		old: "return l.w.s.e.CheckAnswerByLink(ctx, l.w.id, m, q)",
+		old: "return ch.w.s.e.CheckAnswerByLink(ctx, ch.w.id, m, q)",
 		new: "return nil",
 		pkg: "./internal/delivery", caughtBy: "TestTheAskerAnswersByNoReply",
 	},
