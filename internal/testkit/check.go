@@ -30,7 +30,9 @@ func (t Test) Equal(want, got any) {
 // CheckRefused fails the test at once unless the error has the code.
 func (t Test) CheckRefused(err error, want fermata.Code) {
 	t.Helper()
-	CheckRefused(t, err, want)
+	if got := fermata.CodeOf(err); got != want {
+		t.Fatalf("error is %v (%s), want code %s", err, got, want)
+	}
 }
 
 // OK fails the test at once if there is an error.
@@ -38,13 +40,5 @@ func OK(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatalf("unexpected error: %v", err)
-	}
-}
-
-// CheckRefused fails the test at once unless the error has the code.
-func CheckRefused(tb testing.TB, err error, want fermata.Code) {
-	tb.Helper()
-	if got := fermata.CodeOf(err); got != want {
-		tb.Fatalf("error is %v (%s), want code %s", err, got, want)
 	}
 }
