@@ -3,7 +3,7 @@ package fermata_test
 import (
 	"testing"
 
-	. "github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata"
 )
 
 func TestNumbersThatAreKept(t *testing.T) {
@@ -26,14 +26,14 @@ func TestNumbersThatAreKept(t *testing.T) {
 		"1e-400":                 {false, false},
 		"1e99999999999999999999": {false, false},
 	} {
-		if got := [2]bool{HoldsNumber(literal), FloatHoldsNumber(literal)}; got != want {
+		if got := [2]bool{fermata.HoldsNumber(literal), fermata.FloatHoldsNumber(literal)}; got != want {
 			t.Errorf("%s: %v", literal, got)
 		}
 	}
-	if got := FindLostNumber([]byte(`{"a": [1, {"b": 1e400}], "c": "1e400"}`)); got != "1e400" {
+	if got := fermata.FindLostNumber([]byte(`{"a": [1, {"b": 1e400}], "c": "1e400"}`)); got != "1e400" {
 		t.Error(got)
 	}
-	if got := FindLostNumber([]byte(`{"a": [1, 9007199254740993], "c": "1e400"}`)); got != "" {
+	if got := fermata.FindLostNumber([]byte(`{"a": [1, 9007199254740993], "c": "1e400"}`)); got != "" {
 		t.Error(got)
 	}
 }

@@ -312,7 +312,7 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 		return nil, nil
 	case closed:
 		return skippedOutcome(fermata.SkippedClosed), nil
-	case member != nil && q.CheckMayAnswer(member.Caller()) != nil:
+	case member != nil && !mayAnswer(member, q):
 		return skippedOutcome(fermata.SkippedNotEligible), nil
 	}
 	info := m.info()
@@ -335,6 +335,9 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 	}
 	return nil, nil
 }
+
+// mayAnswer reports whether a member may answer the question.
+func mayAnswer(m *fermata.Member, q *fermata.Question) bool { return q.CheckMayAnswer(m.Caller()) == nil }
 
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
 func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {

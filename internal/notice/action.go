@@ -154,7 +154,6 @@ func (f field) readCommand(into *string) bool {
 	return true
 }
 
-// plainWord matches a word that a shell takes unchanged, without quotes.
 // BoundedActionParts lays out all of the action of q, with hidden characters made visible.
 // If the parts have more than maxChars characters together, it returns no parts,
 // and tooLong says so. A message without the parts must not offer to decide.

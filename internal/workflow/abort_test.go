@@ -50,7 +50,7 @@ finally:
 		mend()
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.OK(err)
-		open = w.awaitQuestions(run.ID, "ask")
+		w.awaitQuestions(run.ID, "ask")
 		w.awaitStepState(run.ID, "fail", fermata.StepDone)
 		w.awaitStepState(run.ID, "beside", fermata.StepDone)
 		w.awaitStepState(run.ID, "command", fermata.StepWaiting)

@@ -84,7 +84,7 @@ func (o *Outcome) refuseContradiction() error {
 	if output := o.places["output"]; output != nil {
 		return &nodeError{later(output, o.places["error"]), "output and error contradict each other: a call that fails has no output", hintContradiction}
 	}
-	name := ""
+	var name string
 	switch {
 	case o.ExitCode != nil && o.Error.ExitCode != nil:
 		name = "exit_code"
