@@ -170,3 +170,28 @@ steps:
 		}
 	})
 }
+
+// A run that was cancelled after one of its branches failed does that branch again when it is retried.
+func TestARetryOfACancelledRunDoesItsFailedBranchAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		mend := w.breakTool("apply")
+		run := w.run(forked(`
+steps:
+  - {id: fail, tool: apply, needs: []}
+  - {id: ask, tool: post_question, suspend: true, needs: [], input: {question: "A?", options: [x], timeout: never}}
+  - {id: join, tool: note, needs: [fail, ask]}
+`), nil)
+		w.awaitStepState(run.ID, "fail", fermata.StepFailed)
+		w.awaitQuestions(run.ID, "ask")
+		w.cancel(run.ID)
+		w.await(run.ID, fermata.TaskCancelled)
+		mend()
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
+		w.OK(err)
+		w.answer(w.awaitQuestions(run.ID, "ask")["ask"], fermata.Answer{Answer: "x"})
+		w.await(run.ID, fermata.TaskDone)
+		if got := w.outcomes(run.ID); got != "ask/1:done fail/1:done join/1:done" {
+			w.Errorf("the steps are %s", got)
+		}
+	})
+}

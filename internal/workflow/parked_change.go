@@ -48,9 +48,11 @@ func (x *execution) endWatch() {
 
 // awaitedTaskIDs returns the ids of the tasks for which positions of the run wait.
 func (x *execution) awaitedTaskIDs() []string {
-	ids := slices.Clone(x.st.TaskIDs)
-	for i := range x.st.Others {
-		ids = append(ids, x.st.Others[i].TaskIDs...)
+	var ids []string
+	for _, p := range x.positions() {
+		if p.WaitsFor != "" {
+			ids = append(ids, p.TaskIDs...)
+		}
 	}
 	return ids
 }
@@ -80,7 +82,8 @@ func (x *execution) unpark(ctx context.Context, taskIDs []string) error {
 		ended[t.ID] = t.State.IsEnded()
 	}
 	for _, p := range x.positions() {
-		if slices.ContainsFunc(p.TaskIDs, func(id string) bool { return ended[id] }) {
+		// A position that calls a tool may still name the task for which it waited before.
+		if p.WaitsFor != "" && slices.ContainsFunc(p.TaskIDs, func(id string) bool { return ended[id] }) {
 			delete(x.parked, p.Next)
 		}
 	}

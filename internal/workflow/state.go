@@ -154,6 +154,11 @@ func (st *state) retryStep(input json.RawMessage, by string) {
 		st.Next, st.TimedOutStep, st.Others, st.UncountedVisits = o.Next, o.TimedOutStep, o.Others, maps.Clone(st.Visits)
 		st.goBack(o.Phase)
 	}
+	if failed := st.Failing; failed != nil {
+		// The run ended otherwise after a branch had failed. That branch is done again, too.
+		st.Others = append(append(slices.Clip(st.Others), retryPosition(failed)), failed.Others...)
+		st.Failing = nil
+	}
 	st.position = st.nextAttempt()
 	st.Input, st.InputBy = input, by
 	for i := range st.Others {
