@@ -337,7 +337,9 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 }
 
 // mayAnswer reports whether a member may answer the question.
-func mayAnswer(m *fermata.Member, q *fermata.Question) bool { return q.CheckMayAnswer(m.Caller()) == nil }
+func mayAnswer(m *fermata.Member, q *fermata.Question) bool {
+	return q.CheckMayAnswer(m.Caller()) == nil
+}
 
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
 func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {
