@@ -23,9 +23,13 @@ var formats = map[string]huma.Format{
 	"application/problem+json": {Marshal: huma.DefaultJSONFormat.Marshal},
 }
 
-// unmarshal decodes a body strictly.
-func unmarshal(data []byte, v any) error {
-	err := strictjson.Unmarshal(data, v)
+// unmarshal decodes a body strictly. huma decodes it twice: first without a type, to check its form.
+func unmarshal(data []byte, v any) (err error) {
+	if document, ok := v.(*any); ok {
+		*document, err = strictjson.Outline(data)
+	} else {
+		err = strictjson.Unmarshal(data, v)
+	}
 	if fault, ok := errors.AsType[*strictjson.FieldError](err); ok {
 		return &decodeError{fault.Field, fault.Message}
 	}

@@ -1,6 +1,7 @@
 package strictjson_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -24,5 +25,23 @@ func TestNumbersStayAsTheyAre(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "inputs.deep.ids[1]: is a number that is too large or has too many digits") {
 			t.Errorf("%s: %v", literal, err)
 		}
+	}
+}
+
+// A field that keeps its exact bytes may have any number.
+func TestExactBytesMayHaveAnyNumber(t *testing.T) {
+	t.Parallel()
+	const document = `{"action": {"big": 12345678901234567890, "huge": -1e400}}`
+	if _, err := strictjson.Outline([]byte(document)); err != nil {
+		t.Error(err)
+	}
+	var ask struct {
+		Action json.RawMessage `json:"action"`
+	}
+	if err := strictjson.Unmarshal([]byte(document), &ask); err != nil || string(ask.Action) != `{"big": 12345678901234567890, "huge": -1e400}` {
+		t.Errorf("%s %v", ask.Action, err)
+	}
+	if _, err := strictjson.Outline([]byte(`{"action": 1, "action": 2}`)); err == nil {
+		t.Error("a field may stand twice")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -44,6 +45,28 @@ func Unmarshal(data []byte, into any) error {
 		return explain(err)
 	}
 	return nil
+}
+
+// Outline reads a document of any form strictly, for a check of its form. It rounds the numbers, also those that
+// [Unmarshal] refuses: a field that keeps its exact bytes, such as an action, may have any number.
+func Outline(data []byte) (any, error) {
+	var document any
+	rounding := json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
+		if dec.PeekKind() != '0' {
+			return errors.ErrUnsupported
+		}
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		f, _ := strconv.ParseFloat(string(raw), 64) // out of range, the largest number will do
+		*v = min(max(f, -math.MaxFloat64), math.MaxFloat64)
+		return nil
+	}))
+	if err := json.Unmarshal(data, &document, rounding); err != nil {
+		return nil, explain(err)
+	}
+	return document, nil
 }
 
 // Fields returns the fields of an object by their names, without those that are
