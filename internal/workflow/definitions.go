@@ -252,6 +252,10 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 		// An earlier workflow of this name may have belonged to another project.
 		return nil, fermata.NotFound("definition", name+"@"+hash)
 	}
+	if d == nil {
+		// Rules that are newer than the definition refuse it, or a tool of it is gone. Its runs go on all the same.
+		d, _ = s.loadPinned(r, name, w.Hash)
+	}
 	if d != nil {
 		w.Graph = graphOf(d)
 	}

@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +101,20 @@ func TestStoringAgainLosesNoTime(t *testing.T) {
 		_, err := w.s.StartDue(w.Context())
 		w.OK(err)
 		w.runsOf("watching", 1)
+	})
+}
+
+// A workflow whose definition would be refused today, such as one whose tool is gone, still shows its graph.
+func TestTheGraphOfADefinitionThatWouldBeRefused(t *testing.T) {
+	onBoth(t, func(w *world) {
+		_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "polish", Agent: &fermata.AgentTool{Prompt: "Polish it."}})
+		w.OK(err)
+		w.put("name: shine\ntriggers: [{manual: true}]\nsteps: [{id: rub, tool: polish}]\n")
+		w.OK(w.s.DeleteNamedTool(w.Context(), admin, "polish"))
+		shown, err := w.s.Workflow(w.Context(), admin, "shine", "")
+		w.OK(err)
+		if len(shown.Warnings) != 1 || shown.Graph == nil || !slices.ContainsFunc(shown.Graph.Nodes, func(n fermata.GraphNode) bool { return n.ID == "rub" }) {
+			w.Fatalf("shown %s", asJSON(shown))
+		}
 	})
 }

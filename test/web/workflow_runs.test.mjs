@@ -119,7 +119,7 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
 
   const { id: parent } = await start('parent');
   await visit(page, `/workflow-runs/${parent}`);
-  await page.getByText('It waits for a task').waitFor();
+  await page.getByText('It waits for a task.').waitFor();
   await node(page, 'sub').getByText('Waits for a task').waitFor();
   await page.locator('[data-waiting] ~ *').getByRole('link', { name: 'asks' }).click();
   await page.getByRole('heading', { name: 'Is the child right?' }).waitFor();
@@ -231,7 +231,7 @@ steps:
   const asked = (title) => page.locator('[data-state="blocked"]').getByRole('link', { name: title });
   await asked('May we ship?').waitFor();
   await asked('Ship where?').waitFor();
-  await page.getByText('It waits for 2 tasks').waitFor();
+  await page.getByText('It waits for 2 answers.').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await assertAccessibleEverywhere(page, 'workflow-run-branches');

@@ -329,6 +329,12 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
   await page.getByText(/^whsec_/).waitFor();
   await press(page, 'Escape');
+  await page.getByText('Requests are signed with its secret.').waitFor();
+  await put('name: open-door\ntriggers: [{ webhook: true, auth: none }]\nsteps: [{ id: nap, tool: wait, input: { for: 1s } }]\n');
+  await visit(page, '/workflows/open-door');
+  await page.getByText('Requests are not signed: anybody who knows the address can start runs.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'New secret' }).count(), 0);
+  await visit(page, '/workflows/release');
   await page.getByRole('link', { name: 'Edit' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
   await paste(page, source, release.replace('Asks whether', 'Asks first whether'));

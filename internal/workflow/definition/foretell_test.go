@@ -60,6 +60,7 @@ func TestWhatFailsInEveryRunIsReported(t *testing.T) {
 			"9:102|must be a text, and len(done) is a number|", "9:127|must be a text or a number, and [1] is a list|{{ toJSON([1]) }}",
 		}},
 		{"inputs of a type that fits, or that may be null", inputsOfAllTypes + start + b + "\"{{ inputs.s }}\", n: \"{{ inputs.n }}\", labels: \"{{ inputs.may }}\", any: \"{{ inputs.n }}\"}\n", nil},
+		{"time limits of what has none", start + "  - {id: b, tool: workflow, timeout: 5s, input: {name: y}}\n  - {id: c, tool: post_question, timeout: 5s, input: {question: x, options: [y], default: y}}\n  - {id: d, tool: wait, input: {for: 1s}, timeout: 5s}\n", []string{"6:29|workflow has no time limit|each step of the other workflow", "7:34|post_question has no time limit|move it into input", "8:43|wait has no time limit|remove it"}},
 		{"arguments of a command", inputsOfAllTypes + start + "  - {id: b, tool: shell, input: {command: [x, \"{{ inputs.b }}\", \"{{ inputs.n }}\", \"{{ inputs.o }}\", true]}}\n", []string{"7:83|must be a text, a number or true or false, and inputs.o is an object|toJSON"}},
 	}
 	for _, tt := range tests {

@@ -110,7 +110,7 @@ func (l *loader) step(i int) {
 	s.Input = l.toolInput(t, s.Tool, path, scope)
 	l.checkScript(t.get("input"), s.Tool, path+".input")
 	s.Schema = l.schema(t.get("schema"), path+".schema")
-	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
+	s.Timeout = l.timeLimit(t, path)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
 	s.Repeat = l.repeat(t.get("repeat"), path+".repeat", i)
 	s.OnError = t.get("on_error").text()
@@ -125,6 +125,24 @@ func (l *loader) step(i int) {
 	l.checkSilence(s, t, path)
 	l.checkItemAnswers(s, t, path)
 	l.checkQuestion(s, t, path)
+}
+
+// timeLimit reads the time limit of one execution of the step. It refuses one that has no effect.
+func (l *loader) timeLimit(t *tree, path string) time.Duration {
+	hint := "remove it"
+	switch t.get("tool").text() {
+	case postQuestion, requestApproval:
+		hint = "move it into input: it is how long people have"
+	case workflowTool:
+		hint = "remove it: each step of the other workflow has its own"
+	case "wait":
+	default:
+		return l.duration(t.get("timeout"), path+".timeout", 0)
+	}
+	if limit := t.get("timeout"); limit != nil && !l.known.WasChecked {
+		l.addAt(t.key("timeout"), path+".timeout", hint, "%s has no time limit", t.get("tool").text())
+	}
+	return 0
 }
 
 // ownCopy reads whether the step has its own working copy. Only steps that a worker runs have one.

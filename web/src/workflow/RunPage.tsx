@@ -24,7 +24,7 @@ import { runQuery, useLiveRun, workflowQuery } from './api';
 import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
 import { Json } from './Json';
-import { anchorOf, childrenOf, progressOf } from './progress';
+import { anchorOf, childrenOf, openSteps, progressOf } from './progress';
 import { MoveButton } from './MoveButton';
 import { RunActions } from './RunActions';
 import { useText, type WorkflowText } from './text';
@@ -126,7 +126,7 @@ function WhoWaits({ run, failed }: { run: Run; failed: number }) {
   const time = useTime();
   const now = useNow();
   const { data: task } = useQuery(taskQuery(run.id));
-  const waiting = (run.steps ?? []).filter((step) => step.child_id && !isEnded(step.state));
+  const waiting = openSteps(run);
   const before = run.state === 'blocked' && waiting.length === 0 ? (task?.blocked_by ?? []) : [];
   const needs = run.state === 'awaiting_input' || run.state === 'awaiting_approval';
   return (
@@ -148,8 +148,9 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
     case 'awaiting_approval':
       return waits.person(run.pending_question?.title ?? '', duration(now - Date.parse(run.pending_question?.created_at ?? run.updated_at)));
     case 'blocked': {
-      const children = childrenOf(run).length;
-      return children > 0 ? waits.children(children) : waits.queued;
+      const answers = openSteps(run).filter((step) => step.question_id).length;
+      const tasks = openSteps(run).length - answers;
+      return [answers > 0 && waits.answers(answers), tasks > 0 && waits.tasks(tasks)].filter(Boolean).join(' ') || waits.queued;
     }
     case 'deferred':
       return at ? until(at) : waits.deferred;

@@ -15,6 +15,9 @@ import classes from './Workflow.module.css';
 
 const icons: Record<Trigger['type'], IconName> = { manual: 'person', schedule: 'clock', webhook: 'chain', label_added: 'star', deployment: 'pause', event: 'bell' };
 
+/** The text of a webhook trigger that takes requests without a signature. */
+const unsigned = 'unsigned';
+
 /** Lists what starts runs of a workflow, in words. */
 export function Triggers({ triggers, children }: { triggers: readonly Trigger[]; children?: (trigger: Trigger) => React.ReactNode }) {
   const text = useText();
@@ -42,8 +45,9 @@ function NextStart({ at }: { at: string }) {
 }
 
 /** Shows the address of the webhook, and lets the reader create a new secret for it. */
-export function Webhook({ workflow, url, may }: { workflow: Workflow; url: string; may: boolean }) {
+export function Webhook({ workflow, trigger, url, may }: { workflow: Workflow; trigger: Trigger; url: string; may: boolean }) {
   const text = useText();
+  const isSigned = trigger.text !== unsigned;
   const renew = useRefetch();
   const [asked, setAsked] = useState(false);
   const [secret, setSecret] = useState('');
@@ -56,10 +60,10 @@ export function Webhook({ workflow, url, may }: { workflow: Workflow; url: strin
   return (
     <Stack gap={6} mt={4} align="flex-start">
       <Code className={classes.address} aria-label={text.address}>{url}</Code>
-      <Text size="xs" c="dimmed">{workflow.has_webhook_secret ? text.signed : text.noSecret}</Text>
+      <Text size="xs" c="dimmed">{isSigned ? (workflow.has_webhook_secret ? text.signed : text.noSecret) : text.unsigned}</Text>
       <Group gap="xs">
         <CopyButton value={url}>{({ copied, copy }) => <Button size="compact-sm" mih={30} variant="default" onClick={copy} leftSection={<Icon name={copied ? 'check' : 'copy'} size={14} />}>{copied ? text.copied : text.copy}</Button>}</CopyButton>
-        {may && <Button size="compact-sm" mih={30} variant="default" onClick={() => setAsked(true)} leftSection={<Icon name="key" size={14} />}>{text.newSecret}</Button>}
+        {may && isSigned && <Button size="compact-sm" mih={30} variant="default" onClick={() => setAsked(true)} leftSection={<Icon name="key" size={14} />}>{text.newSecret}</Button>}
       </Group>
       {asked && <Confirm title={text.newSecretTitle(workflow.name)} confirmLabel={text.newSecret} run={run} onClose={() => setAsked(false)}>{text.newSecretAbout}</Confirm>}
       {secret && <Dialog opened onClose={() => setSecret('')} title={text.secret} closeOnClickOutside={false}><OneTimeSecret label={text.secret} value={secret} about={text.secretAbout} /></Dialog>}

@@ -61,7 +61,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
     <>
       <section>
         <Title order={2} size="h5" mb="xs">{text.triggers}</Title>
-        <Triggers triggers={workflow.triggers}>{(trigger) => trigger.url && <Webhook workflow={workflow} url={trigger.url} may={may} />}</Triggers>
+        <Triggers triggers={workflow.triggers}>{(trigger) => trigger.url && <Webhook workflow={workflow} trigger={trigger} url={trigger.url} may={may} />}</Triggers>
         {!workflow.triggers.some(({ type }) => type === 'manual') && <Text size="sm" c="dimmed" mt="xs">{text.notByHand}</Text>}
       </section>
       <section><Title order={2} size="h5" mb="xs">{text.inputs}</Title><InputList inputs={workflow.inputs} /></section>

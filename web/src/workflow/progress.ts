@@ -81,7 +81,12 @@ export function failedStep(run: Pick<Run, 'steps' | 'graph'>): Step | undefined 
   return failed.findLast((step) => !after.has(step.step)) ?? failed.at(-1);
 }
 
+/** Returns the steps whose tasks and runs a run waits for. */
+export function openSteps(run: Pick<Run, 'steps'>): Step[] {
+  return (run.steps ?? []).filter((step) => step.child_id && !isEnded(step.state));
+}
+
 /** Returns the ids of the tasks and runs that a run has created and waits for. */
 export function childrenOf(run: Pick<Run, 'steps'>): string[] {
-  return (run.steps ?? []).flatMap((step) => (step.child_id && !isEnded(step.state) ? [step.child_id] : []));
+  return openSteps(run).flatMap((step) => step.child_id ?? []);
 }

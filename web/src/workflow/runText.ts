@@ -76,7 +76,7 @@ export const runText = texts({
     hint: 'What helps',
 
     waits: {
-      person: (title: string, since: string) => `It has waited for a person for ${since}: ${title}`, children: (n: number) => plural(n, { one: 'It waits for a task', other: `It waits for ${n} tasks` }),
+      person: (title: string, since: string) => `It has waited for a person for ${since}: ${title}`, answers: (n: number) => plural(n, { one: 'It waits for an answer.', other: `It waits for ${n} answers.` }), tasks: (n: number) => plural(n, { one: 'It waits for a task.', other: `It waits for ${n} tasks.` }),
       time: (when: string, how: string) => `It waits until ${when} (${how}).`, deferred: 'It is put off.', soon: 'It is about to go on.', running: (step: string) => `It is at the step ${step}.`, queued: 'It waits for an earlier run.',
       done: (long: string) => `It is done. It took ${long}.`, failed: 'It failed.', cancelled: 'It was cancelled.', skipped: 'It ended without doing the rest.',
     },
@@ -176,7 +176,7 @@ export const runText = texts({
     hint: 'Was hilft',
 
     waits: {
-      person: (title: string, since: string) => `Er wartet seit ${since} auf einen Menschen: ${title}`, children: (n: number) => plural(n, { one: 'Er wartet auf eine Aufgabe', other: `Er wartet auf ${n} Aufgaben` }),
+      person: (title: string, since: string) => `Er wartet seit ${since} auf einen Menschen: ${title}`, answers: (n: number) => plural(n, { one: 'Er wartet auf eine Antwort.', other: `Er wartet auf ${n} Antworten.` }), tasks: (n: number) => plural(n, { one: 'Er wartet auf eine Aufgabe.', other: `Er wartet auf ${n} Aufgaben.` }),
       time: (when: string, how: string) => `Er wartet bis ${when} (${how}).`, deferred: 'Er ist aufgeschoben.', soon: 'Er geht gleich weiter.', running: (step: string) => `Er ist bei dem Schritt ${step}.`, queued: 'Er wartet auf einen früheren Lauf.',
       done: (long: string) => `Er ist erledigt. Er dauerte ${long}.`, failed: 'Er ist gescheitert.', cancelled: 'Er wurde abgebrochen.', skipped: 'Er endete, ohne den Rest zu tun.',
     },

@@ -43,6 +43,7 @@ export const workflowText = texts({
     secretAbout: 'It is shown this once. Give it to the callers of the webhook; requests are signed with it (Standard Webhooks).',
     signed: 'Requests are signed with its secret.',
     noSecret: 'Nobody has made a secret for it yet.',
+    unsigned: 'Requests are not signed: anybody who knows the address can start runs.',
 
     source: 'Definition',
     graph: 'Steps',
@@ -129,6 +130,7 @@ export const workflowText = texts({
     secretAbout: 'Es wird nur dieses eine Mal gezeigt. Wer den Webhook ruft, braucht es; Anfragen werden damit unterschrieben (Standard Webhooks).',
     signed: 'Anfragen werden mit seinem Geheimnis unterschrieben.',
     noSecret: 'Noch hat niemand ein Geheimnis dafür gemacht.',
+    unsigned: 'Anfragen werden nicht unterschrieben: Wer die Adresse kennt, kann Läufe starten.',
 
     source: 'Definition',
     graph: 'Schritte',
