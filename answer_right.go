@@ -39,7 +39,7 @@ func (q *Question) CheckMayDecide(c Caller) error {
 // policy requires. The person may see the question, and may answer it after a
 // stronger sign-in.
 func (q *Question) CheckAssurance(c Caller) error {
-	least := q.leastAssurance(c.WithoutSignIn)
+	least := q.requiredAssurance(c.WithoutSignIn)
 	if least == "" || c.Assurance.AtLeast(least) {
 		return nil
 	}
@@ -57,20 +57,20 @@ func (q *Question) CheckAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 
-// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn means
+// requiredAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn means
 // that the answer comes over a channel or by a link. An empty result means that any assurance is enough.
-func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
+func (q *Question) requiredAssurance(withoutSignIn bool) Assurance {
 	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
-		return q.fallbackAssurance()
+		return q.assuranceByRisk()
 	}
 	return q.LeastAssurance
 }
 
-// fallbackAssurance returns the assurance that is required if the policy sets none. It applies over a channel and by
-// a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
-// person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
-// passkey.
-func (q *Question) fallbackAssurance() Assurance {
+// assuranceByRisk returns the assurance that the question's risk requires if the policy sets none. It applies over a
+// channel and by a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium
+// risk, the person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people
+// or a passkey.
+func (q *Question) assuranceByRisk() Assurance {
 	switch q.Risk {
 	case RiskMedium:
 		return AssuranceChannel
@@ -103,4 +103,21 @@ func (q *Question) isAssignedTo(c Caller) bool {
 		name := strings.TrimPrefix(a, "member:")
 		return name != "" && (name == c.Name || name == c.MemberID)
 	})
+}
+
+// CheckMayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an
+// answer. It also refuses a default that picks a dangerous option. It accepts every approval, because resuming
+// approves nothing.
+func (q *Question) CheckMayTakeDefault(c Caller) error {
+	if q.Type == Approval {
+		return nil
+	}
+	if err := q.CheckMayDecide(c); err != nil {
+		return err
+	}
+	if defaults, ok := q.Defaults(); ok && q.PicksDangerousOption(defaults) {
+		return Errorf(CodePolicyViolation, "the default picks an option marked as dangerous, and nobody has chosen it").
+			WithHint("answer the question: fermata respond %s", q.ID)
+	}
+	return nil
 }

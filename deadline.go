@@ -143,3 +143,27 @@ func (q *Question) checkEscalation(p Policy) error {
 	}
 	return JoinRefusals(refusals...)
 }
+
+// Extend moves the deadline to d after the later of two instants: now and the current deadline.
+func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
+	if q.Status != Pending {
+		return q.ClosedError()
+	}
+	if d <= 0 {
+		return Invalid(Problem{Field: "by", Message: "must be a positive duration: a deadline is put off, never brought forward"})
+	}
+	if q.Deadline == nil {
+		return Errorf(CodeInvalidRequest, "the question has no deadline to put off")
+	}
+	from := *q.Deadline
+	if now.After(from) {
+		from = now
+	}
+	deadline := TruncateTime(from.Add(d))
+	p.AllowShorter = true // the minimum timeout is for new questions only
+	if err := p.CheckTimeout("by", Timeout(deadline.Sub(now).String())); err != nil {
+		return err
+	}
+	q.Deadline = &deadline
+	return nil
+}

@@ -29,7 +29,7 @@ type Deciders struct {
 
 // Deciders returns which of the members may decide the question. It uses the same rule as every answer.
 func (q *Question) Deciders(members []*Member) Deciders {
-	d := Deciders{Items: make([]Decider, 0, len(members)), LeastAssurance: q.leastAssurance(false), LeastWithoutSignIn: q.leastAssurance(true), Required: 1}
+	d := Deciders{Items: make([]Decider, 0, len(members)), LeastAssurance: q.requiredAssurance(false), LeastWithoutSignIn: q.requiredAssurance(true), Required: 1}
 	if q.Approvals != nil {
 		d.Required = max(1, q.Approvals.Required)
 	}

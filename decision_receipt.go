@@ -64,7 +64,7 @@ func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
 	}
 	r := DecisionReceipt{
 		WorkspaceID: q.WorkspaceID, Project: q.Project, TaskID: q.TaskID, QuestionID: q.ID, Type: q.Type, Title: q.Title, Body: q.Body,
-		Items: q.Items, Action: q.Action, ActionHash: q.ActionHash, Risk: q.Risk, LeastAssurance: q.leastAssurance(false), Required: 1,
+		Items: q.Items, Action: q.Action, ActionHash: q.ActionHash, Risk: q.Risk, LeastAssurance: q.requiredAssurance(false), Required: 1,
 		AskedBy: q.AskedBy, AskedAt: q.CreatedAt, Votes: q.Votes, Resolution: q.Resolution, IssuedAt: now,
 	}
 	if q.Approvals != nil {

@@ -104,7 +104,7 @@ func (q *Question) AskedHash() string {
 }
 
 // MustBeSigned reports whether an answer to the question must be signed with a passkey.
-func (q *Question) MustBeSigned() bool { return q.leastAssurance(false) == AssurancePasskey }
+func (q *Question) MustBeSigned() bool { return q.requiredAssurance(false) == AssurancePasskey }
 
 // PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It refuses an answer
 // that is not valid, or that the caller may not give. The instant now becomes the time of the decision.

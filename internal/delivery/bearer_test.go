@@ -124,11 +124,11 @@ type echo struct{}
 
 func (echo) Check(context.Context) error { return nil }
 
-func (echo) Send(_ context.Context, n *notice.Notice) (notice.Receipt, error) {
-	return notice.Receipt{}, notice.Permanent(errors.New("550 refused: " + n.Answer + " from reply+" + n.Reply + "@example.com"))
+func (echo) Send(_ context.Context, n *notice.Notice) (notice.SentMessage, error) {
+	return notice.SentMessage{}, notice.Permanent(errors.New("550 refused: " + n.Answer + " from reply+" + n.Reply + "@example.com"))
 }
 
-func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	return sent, nil
 }
 

@@ -18,11 +18,11 @@ type Channel interface {
 	Check(ctx context.Context) error
 	// Send sends a message. It may be called again for the same delivery if it
 	// is unknown whether the first message arrived.
-	Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error)
+	Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error)
 	// Update changes a sent message to the current contents of the notice. A
 	// channel whose messages cannot be changed sends another message that
 	// people expect there, or nothing.
-	Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error)
+	Update(ctx context.Context, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error)
 }
 
 // Receiver is a channel to which the remote system sends HTTP requests, below

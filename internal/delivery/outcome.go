@@ -13,8 +13,8 @@ type outcome struct {
 	// reason says why the delivery is deferred or ends. The delivery is deferred until an instant.
 	reason string
 	until  time.Time
-	// receipt and shown are of a message that the channel took.
-	receipt notice.Receipt
+	// message is what the channel accepted, and shown the state of the question that it shows.
+	message notice.SentMessage
 	shown   shownState
 	// err says why the attempt failed. mayHaveArrived reports whether the message may have arrived anyway.
 	err            error

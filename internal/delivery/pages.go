@@ -17,7 +17,7 @@ const (
 	pageShareLifetime = 40 * time.Second
 )
 
-// openPages counts the open openPages of members at this process.
+// openPages counts the pages that members have open at this process.
 type openPages struct {
 	mu sync.Mutex
 	// open is the number of open pages, by workspace and member.

@@ -153,16 +153,16 @@ func (ch *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	case end != nil:
 		return end
 	}
-	var receipt notice.Receipt
+	var message notice.SentMessage
 	if c.State == fermata.DeliverySent {
-		receipt, err = ch.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
+		message, err = ch.channel.Update(ctx, n, notice.SentMessage{Ref: c.Ref})
 	} else {
 		n.Replaces = c.Ref
-		receipt, err = ch.channel.Send(ctx, n)
+		message, err = ch.channel.Send(ctx, n)
 	}
 	switch f := failureOf(err); {
 	case err == nil:
-		return &outcome{kind: outcomeSent, receipt: receipt, shown: shown}
+		return &outcome{kind: outcomeSent, message: message, shown: shown}
 	case isUnknownRecipient(err) && ch.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test:
 		return &outcome{kind: outcomeMoved, reason: fermata.SkippedNoAddress}
 	case f.NeverArrived:
@@ -230,10 +230,10 @@ func (ch *openChannel) applyOutcome(tx *store.Tx, d *fermata.Delivery, o *outcom
 	case o.kind == outcomeDeferred:
 		d.Defer(now, o.until, o.reason)
 	case o.kind == outcomeSent:
-		recordDelivered(tx, d, o.receipt.Ref, o.shown.status, o.shown.seq)
+		recordDelivered(tx, d, o.message.Ref, o.shown.status, o.shown.seq)
 		d.CanDecide = o.shown.offersDecision
-		if o.receipt.Content != "" {
-			tx.SetDeliveryContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
+		if o.message.Content != "" {
+			tx.SetDeliveryContent(d.ID, truncateContent(d.RemoveSecrets(o.message.Content)))
 		}
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)

@@ -218,11 +218,11 @@ func derefAll[T any](pointers []*T) []T {
 // agent's confidence. With runEnds, the asking run is being finished.
 func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
-	verdict, err := judgeConfidence(tx, t, q, policy)
+	decision, err := judgeConfidence(tx, t, q, policy)
 	if err != nil {
 		return err
 	}
-	switch verdict {
+	switch decision {
 	case fermata.TakeGuess:
 		return e.answerByPolicy(tx, t, q, by)
 	case fermata.SkipForPerson:

@@ -37,29 +37,3 @@ func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error)
 	addComment(tx, q, fermata.SystemActor, "The deadline of this question was moved in the database, past the server. It was put back. Look at who writes the database: `fermata audit verify`.")
 	return true, nil
 }
-
-// makeReady makes a task ready for a claim, or blocks it if it still waits for
-// other tasks.
-func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
-	to := t.ReadyState()
-	if t.State != fermata.TaskBlocked && t.Runner != fermata.RunnerExternal && len(t.BlockedBy) > 0 {
-		waits, err := e.isBlocked(tx, t, nil)
-		if err != nil {
-			return err
-		}
-		if waits && t.State.IsEnded() {
-			// An ended task cannot become blocked directly, so it becomes ready first.
-			if err := moveTask(tx, t, to, by); err != nil {
-				return err
-			}
-		}
-		if waits {
-			to = fermata.TaskBlocked
-		}
-	}
-	if err := moveTask(tx, t, to, by); err != nil {
-		return err
-	}
-	tx.SaveTask(t)
-	return nil
-}

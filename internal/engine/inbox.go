@@ -132,13 +132,13 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 	if c.Kind != fermata.ActorHuman {
 		return nil
 	}
-	surroundings, err := r.QuestionDetails(questions, c.MemberID)
+	details, err := r.QuestionDetails(questions, c.MemberID)
 	if err != nil {
 		return err
 	}
 	for _, q := range questions {
-		q.TaskTitle = surroundings.Titles[q.TaskID]
-		if until, ok := surroundings.Snoozed[q.ID]; ok {
+		q.TaskTitle = details.Titles[q.TaskID]
+		if until, ok := details.Snoozed[q.ID]; ok {
 			q.SnoozedUntil = &until
 		}
 		q.NeedsSignature = q.MustBeSigned() && (q.Status == fermata.Pending || q.Status == fermata.TimedOut)
@@ -147,8 +147,8 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 		}
 		q.Answerable = q.CheckMayAnswer(c) == nil
 		q.WaitingWork = &fermata.WaitingWork{Since: q.CreatedAt}
-		if q.Type.Suspends() && surroundings.States[q.TaskID].IsSuspended() {
-			q.WaitingWork.Tasks = 1 + surroundings.Blocked[q.TaskID]
+		if q.Type.Suspends() && details.States[q.TaskID].IsSuspended() {
+			q.WaitingWork.Tasks = 1 + details.Blocked[q.TaskID]
 		}
 	}
 	return nil

@@ -26,10 +26,9 @@ func eventRunner(t *fermata.Task) string {
 	return ""
 }
 
-// moveTask changes a task's state by a transition of the state table. If this
-// transaction already has an event that caused the moveTask, the moveTask is added to
-// the data of that event. The end of a task has an event of its own, and so has
-// a moveTask without a cause. The caller saves the task.
+// moveTask changes a task's state by a transition of the state table. If this transaction
+// already has an event that caused the move, the move is added to the data of that event. The end of a task has an
+// event of its own, and so has a move without a cause. The caller saves the task.
 func moveTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to && !fermata.CanMove(from, to) {
@@ -224,4 +223,30 @@ func askedFacts(q *fermata.Question) askedData {
 		a.Approvals = q.Approvals.Required
 	}
 	return a
+}
+
+// makeReady makes a task ready for a claim, or blocks it if it still waits for
+// other tasks.
+func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	to := t.ReadyState()
+	if t.State != fermata.TaskBlocked && t.Runner != fermata.RunnerExternal && len(t.BlockedBy) > 0 {
+		waits, err := e.isBlocked(tx, t, nil)
+		if err != nil {
+			return err
+		}
+		if waits && t.State.IsEnded() {
+			// An ended task cannot become blocked directly, so it becomes ready first.
+			if err := moveTask(tx, t, to, by); err != nil {
+				return err
+			}
+		}
+		if waits {
+			to = fermata.TaskBlocked
+		}
+	}
+	if err := moveTask(tx, t, to, by); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
+	return nil
 }

@@ -266,7 +266,7 @@ func (v lineValues) Get(name string) expand.Variable {
 // Each calls nothing, because no part of a line needs all variables.
 func (lineValues) Each(func(name string, v expand.Variable) bool) {}
 
-// findVariables returns the names of the findVariables in words, and whether one has a default. isSimple is false if an
+// findVariables returns the names of the variables in words, and whether one has a default. isSimple is false if an
 // expansion may compute or repeat a text, because the result would have no bound.
 func findVariables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true

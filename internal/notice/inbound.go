@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -31,10 +30,7 @@ type Inbound struct {
 	// InSharedPlace reports whether Text was written in a place where people also talk
 	// to each other.
 	InSharedPlace bool
-	// Context says where the person is to be told what became of the message.
-	// Fermata does not interpret it and passes it to Tell.
-	Context json.RawMessage
-	At      time.Time
+	At            time.Time
 	// RemoteEvent is a fact that answers nothing. If it is set, only ID is set
 	// beside it.
 	RemoteEvent *RemoteEvent

@@ -97,8 +97,8 @@ type Outcome struct {
 	At    time.Time
 }
 
-// Receipt says where a message went.
-type Receipt struct {
+// SentMessage says where a message went.
+type SentMessage struct {
 	// Ref is the data by which the channel finds the message again. It is nil
 	// if the message cannot be changed later.
 	Ref json.RawMessage

@@ -311,7 +311,7 @@ type QuestionDetails struct {
 	Snoozed map[string]time.Time
 }
 
-// QuestionDetails returns the data around the questions for a member.
+// QuestionDetails returns for a member what a list shows beside the questions.
 func (r Reader) QuestionDetails(questions []*fermata.Question, member string) (QuestionDetails, error) {
 	s := QuestionDetails{
 		Titles: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},

@@ -46,7 +46,7 @@ func (s *Service) checkDelegatedRun(x *execution, r store.Reader, _ *definition.
 	return err
 }
 
-// checkedWorkflow returns what startedWorkflow returns. It returns a [stepError] if this run may not start that workflow.
+// checkedWorkflow returns what findWorkflow returns. It returns a [stepError] if this run may not start that workflow.
 func (s *Service) checkedWorkflow(x *execution, r store.Reader, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
 	w, d, inputs, err := s.findWorkflow(r, x.run.Project, input)
 	if err != nil {

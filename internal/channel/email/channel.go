@@ -50,14 +50,14 @@ type mailRef struct {
 
 // Send sends the mail of a notice. A repeated mail is identical and has the
 // same Message-ID.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	if n.To.Email == "" {
-		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
+		return notice.SentMessage{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
 			WithHint("an admin sets one at the member"))
 	}
 	l, err := c.compose(n)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	return c.deliver(ctx, l)
 }
@@ -65,8 +65,8 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 // Update sends a short mail into the same thread when the question has ended,
 // because a sent mail cannot be changed. It sends nothing to a person who
 // answered by mail, because the confirmation has told that person. It also
-// sends nothing if the receipt says that a mail about this end was sent.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Receipt) (notice.Receipt, error) {
+// sends nothing if before says that a mail about this end was sent.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.SentMessage) (notice.SentMessage, error) {
 	if n.Outcome == nil {
 		return before, nil
 	}
@@ -104,17 +104,17 @@ func answeredByMail(n *notice.Notice) bool {
 }
 
 // deliver stores the words of a letter, and sends it over the mail server.
-func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
+func (c *Channel) deliver(ctx context.Context, l *letter) (notice.SentMessage, error) {
 	msg, err := l.message(c.config)
 	if err != nil {
-		return notice.Receipt{}, notice.Permanent(err)
+		return notice.SentMessage{}, notice.Permanent(err)
 	}
 	if err := c.storeWords(ctx, l); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	if err := c.smtp.send(ctx, msg); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	ref, err := json.Marshal(mailRef{MessageID: l.MessageID, References: l.References, Subject: l.Subject, To: l.To.Address})
-	return notice.Receipt{Ref: ref, Content: l.content()}, err
+	return notice.SentMessage{Ref: ref, Content: l.content()}, err
 }

@@ -145,7 +145,7 @@ func (w *fixture) awaitMails(name string, n int) []*mailserver.Mail {
 // awaitMail returns the newest of n mails of a person.
 func (w *fixture) awaitMail(name string, n int) *mailserver.Mail { return w.awaitMails(name, n)[n-1] }
 
-func (w *fixture) send(c *email.Channel, n *notice.Notice) notice.Receipt {
+func (w *fixture) send(c *email.Channel, n *notice.Notice) notice.SentMessage {
 	w.t.Helper()
 	r, err := c.Send(w.t.Context(), n)
 	if err != nil {

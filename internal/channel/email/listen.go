@@ -106,7 +106,7 @@ func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.In
 	return pos, c.sendPending(ctx, pos)
 }
 
-// processMail processes one mail. done is false if the mail must be processMail again.
+// processMail processes one mail. done is false if the mail must be processed again.
 func (c *Channel) processMail(ctx context.Context, box *mailbox, m incomingMail, pos *mailboxPosition, hear notice.InboundHandler) (done bool, err error) {
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {

@@ -49,7 +49,7 @@ func splitQuotations(s string) splitReply {
 	return found
 }
 
-// read returns the person's words and the signature below them. unknown reports whether read left out a part as quoted
+// read returns the person's words and the signature below them. unknown reports whether read removed a quotation
 // that Fermata did not send.
 func (s splitReply) read(sent wordSet, name string) (text, signature string, unknown bool) {
 	if text, _ = notice.SplitSignature(s.aboveQuote, name); text == "" {

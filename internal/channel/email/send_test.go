@@ -190,12 +190,12 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
 	first := questionNotice()
-	receipt := w.send(c, first)
+	message := w.send(c, first)
 	w.awaitMails("ada", 1)
 	again := w.send(c, first)
 	w.awaitMails("ada", 2)
-	if string(again.Ref) != string(receipt.Ref) {
-		t.Errorf("the same delivery makes another mail: %s, %s", receipt.Ref, again.Ref)
+	if string(again.Ref) != string(message.Ref) {
+		t.Errorf("the same delivery makes another mail: %s, %s", message.Ref, again.Ref)
 	}
 	reminder := questionNotice()
 	reminder.Delivery, reminder.Purpose = "dlv_2", notice.Reminder
@@ -210,7 +210,7 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if want := "Reminder: question: Which format?"; mails[2].Subject() != want {
 		t.Errorf("the reminder is called %q, not %q", mails[2].Subject(), want)
 	}
-	after, err := c.Update(t.Context(), answeredNotice(first, "bob", "web"), receipt)
+	after, err := c.Update(t.Context(), answeredNotice(first, "bob", "web"), message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,11 +234,11 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if twice, err := c.Update(t.Context(), answeredNotice(first, "bob", "web"), after); err != nil || string(twice.Ref) != string(after.Ref) {
 		t.Errorf("the same end once more: %v, %s", err, twice.Ref)
 	}
-	if _, err := c.Update(t.Context(), first, receipt); err != nil {
+	if _, err := c.Update(t.Context(), first, message); err != nil {
 		t.Error(err)
 	}
 	// A person who answered by mail has received a confirmation.
-	if _, err := c.Update(t.Context(), answeredNotice(first, "ada", "email"), receipt); err != nil {
+	if _, err := c.Update(t.Context(), answeredNotice(first, "ada", "email"), message); err != nil {
 		t.Error(err)
 	}
 	last := questionNotice()

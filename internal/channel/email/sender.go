@@ -50,7 +50,7 @@ func (c *config) verifySender(r *reply) (p proof, why string) {
 // Vouches reports whether the settings name a mail server that vouches for the authors of replies.
 func (c *config) Vouches() bool { return c.authServID != "" }
 
-// describeResults lists the describeResults of the server, such as "dmarc=fail, spf=pass for evil.test".
+// describeResults returns the results of the server as a text, such as "dmarc=fail, spf=pass for evil.test".
 func describeResults(results []result) string {
 	var all []string
 	for _, r := range results {

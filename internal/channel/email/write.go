@@ -87,8 +87,7 @@ func cut(s string, maxRunes int) string {
 // cleanName returns a name in a form that a header can hold.
 func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
 
-// makeSentence makes s a makeSentence, with a capital letter at the beginning and a
-// full stop at the end.
+// makeSentence makes s a sentence, with a capital letter at the beginning and a full stop at the end.
 func makeSentence(s string) string {
 	if s == "" {
 		return s

@@ -64,14 +64,14 @@ type ref struct {
 
 // Send writes the comment. A retry finds the comment of an earlier attempt. A
 // question that is already on the issue is not asked there twice.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
+		return notice.SentMessage{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
 			WithHint("use a channel of the kind webhook"))
 	}
 	at, err := c.place(n)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	defer c.lock(at)()
 	since := time.Now()
@@ -79,11 +79,11 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 		since = n.Question.CreatedAt
 	}
 	if err := c.rememberIssue(ctx, at, since); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	seen, err := c.readView(ctx, at)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	body := renderComment(n, c.greeting(ctx, n))
 	defer c.views.forget(at)
@@ -91,31 +91,31 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	if old := seen.findSent(n); old != nil {
 		to.Comment, body = old.ID, old.Body
 	} else if n.Outcome != nil && !n.Since.IsZero() {
-		return notice.Receipt{}, notice.NothingArrived()
+		return notice.SentMessage{}, notice.NothingArrived()
 	} else {
 		written, err := c.client.Comment(ctx, at, body)
 		if err != nil {
-			return notice.Receipt{}, err
+			return notice.SentMessage{}, err
 		}
 		to.Comment = written.ID
 	}
 	if n.Question != nil && n.Outcome == nil {
 		if err := c.beginWaiting(ctx, &to, n); err != nil {
-			return notice.Receipt{}, unsureFailure(err)
+			return notice.SentMessage{}, unsureFailure(err)
 		}
 	}
-	return to.receipt(body)
+	return to.sentMessage(body)
 }
 
-func (r ref) receipt(body string) (notice.Receipt, error) {
+func (r ref) sentMessage(body string) (notice.SentMessage, error) {
 	raw, err := json.Marshal(r)
-	return notice.Receipt{Ref: raw, Content: body}, err
+	return notice.SentMessage{Ref: raw, Content: body}, err
 }
 
 // Update makes the comment show the current notice. When the question has
 // ended, it also removes the label and the assignments that were set for it.
 // After a timeout the assignments stay.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	var to ref
 	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
 		return sent, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
@@ -136,7 +136,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 			return sent, err
 		}
 	}
-	return to.receipt(body)
+	return to.sentMessage(body)
 }
 
 // place returns the issue for a notice: the one that the asker or the task

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -88,12 +87,8 @@ func (c *Channel) passOnAnswer(ctx context.Context, hear notice.InboundHandler, 
 	if err != nil {
 		return err
 	}
-	refJSON, err := json.Marshal(ref{Place: a.place, Comment: a.ID})
-	if err != nil {
-		return err
-	}
 	in := notice.Inbound{
-		ID: a.key(), Question: picked.mark.question, Text: picked.text, Context: refJSON, At: a.CreatedAt,
+		ID: a.key(), Question: picked.mark.question, Text: picked.text, At: a.CreatedAt,
 		From: notice.Identity{Kind: Kind, ID: fmt.Sprint(a.User.ID), Name: a.User.Login, DenialReason: denied},
 	}
 	if err := bindAction(ctx, hear, &in, picked.mark.action); err != nil {

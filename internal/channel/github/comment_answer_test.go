@@ -324,8 +324,8 @@ func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
 			forEachTransport(t, func(t *testing.T, change map[string]any, hearing func(*fixture)) {
 				w := newFixture(t, change)
 				asked := w.question(firstID, choice())
-				receipt := w.send(asked)
-				if _, err := w.channel.Update(t.Context(), closedNotice(asked, status, words), receipt); err != nil {
+				sent := w.send(asked)
+				if _, err := w.channel.Update(t.Context(), closedNotice(asked, status, words), sent); err != nil {
 					t.Fatal(err)
 				}
 				w.send(w.question(secondID, choice()))

@@ -219,14 +219,14 @@ func choice() fermata.Item {
 	}}
 }
 
-// send sends a notice and returns its receipt.
-func (w *fixture) send(n *notice.Notice) notice.Receipt {
+// send sends a notice and returns the sent message.
+func (w *fixture) send(n *notice.Notice) notice.SentMessage {
 	w.t.Helper()
-	receipt, err := w.channel.Send(w.t.Context(), n)
+	sent, err := w.channel.Send(w.t.Context(), n)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return receipt
+	return sent
 }
 
 // closedNotice returns the notice after its question has ended.

@@ -29,20 +29,20 @@ func TestQuestionIsAskedOnceAndClosed(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, change)
 			n := w.question(firstID, choice())
-			receipt := w.send(n)
+			sent := w.send(n)
 			w.send(n) // a retry
-			if got := w.comments(); len(got) != 1 || !strings.Contains(got[0], "- **B** · TOML") || got[0] != receipt.Content {
+			if got := w.comments(); len(got) != 1 || !strings.Contains(got[0], "- **B** · TOML") || got[0] != sent.Content {
 				t.Fatalf("on the issue stand %q", got)
 			}
 			if labels := w.hub.Labels(standin.Issue); !slices.Equal(labels, []string{"waiting for an answer"}) {
 				t.Errorf("labels %q while it waits", labels)
 			}
-			receipt, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: TOML"), receipt)
+			sent, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: TOML"), sent)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := w.comments()
-			if len(got) != 1 || !strings.Contains(got[0], "**Closed:** answered by Ada: TOML.") || strings.Contains(got[0], "To answer") || got[0] != receipt.Content {
+			if len(got) != 1 || !strings.Contains(got[0], "**Closed:** answered by Ada: TOML.") || strings.Contains(got[0], "To answer") || got[0] != sent.Content {
 				t.Errorf("after the answer stand %q", got)
 			}
 			if labels := w.hub.Labels(standin.Issue); len(labels) != 0 {
@@ -60,11 +60,11 @@ func TestLostAnswerOfGitHubMakesNoSecondComment(t *testing.T) {
 	if _, err := w.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("an answer that never came counts as sent")
 	}
-	receipt, err := w.open(nil).Send(t.Context(), n) // after a restart
+	sent, err := w.open(nil).Send(t.Context(), n) // after a restart
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.comments(); len(got) != 1 || got[0] != receipt.Content {
+	if got := w.comments(); len(got) != 1 || got[0] != sent.Content {
 		t.Errorf("on the issue stand %q", got)
 	}
 }
@@ -96,14 +96,14 @@ func TestPeopleAreMentionedAndAssigned(t *testing.T) {
 	ada, _ := w.hub.AddPerson("ada")
 	grace, _ := w.hub.AddPerson("grace")
 	n.To.People = []string{ada, grace, "99999", "nobody"}
-	receipt := w.send(n)
+	sent := w.send(n)
 	if got := w.comments()[0]; !strings.Contains(got, "\n\nFor @ada, @grace.\n\n") {
 		t.Errorf("they are not mentioned: %s", got)
 	}
 	if got := w.hub.Assignees(standin.Issue); !slices.Equal(got, []string{"ada", "grace"}) {
 		t.Errorf("assigned are %q", got)
 	}
-	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Cancelled, "cancelled by the agent"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Cancelled, "cancelled by the agent"), sent); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.hub.Assignees(standin.Issue); len(got) != 0 {
@@ -116,11 +116,11 @@ func TestTimeoutIsToldOnTheIssue(t *testing.T) {
 	w := newFixture(t, map[string]any{"timeout_assignees": []string{"grace"}})
 	w.hub.AddUser("grace", "maintain")
 	n := w.question(firstID, choice())
-	receipt := w.send(n)
+	sent := w.send(n)
 	over := closedNotice(n, fermata.TimedOut, "timed out: nobody answered")
 	for range 2 { // the second time changes nothing
 		var err error
-		if receipt, err = w.channel.Update(t.Context(), over, receipt); err != nil {
+		if sent, err = w.channel.Update(t.Context(), over, sent); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,9 +140,9 @@ func TestLabelStaysWhileAnotherQuestionWaits(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, nil)
 	n, other := w.question(firstID, choice()), w.question(secondID, choice())
-	receipt := w.send(n)
+	sent := w.send(n)
 	w.send(other)
-	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), sent); err != nil {
 		t.Fatal(err)
 	}
 	if labels := w.hub.Labels(standin.Issue); !slices.Equal(labels, []string{"waiting for an answer"}) {
@@ -154,9 +154,9 @@ func TestDeletedCommentIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, nil)
 	n := w.question(firstID, choice())
-	receipt := w.send(n)
+	sent := w.send(n)
 	w.hub.Delete(commentID(t, w, 0))
-	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), sent); err != nil {
 		t.Error(err)
 	}
 }
@@ -167,8 +167,8 @@ func TestMissingRightToLabelKeepsNoQuestionBack(t *testing.T) {
 	w := newFixture(t, nil)
 	w.hub.Permit(standin.Machine, "read")
 	n := w.question(firstID, choice())
-	receipt := w.send(n)
-	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.TimedOut, "timed out"), receipt); err != nil {
+	sent := w.send(n)
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.TimedOut, "timed out"), sent); err != nil {
 		t.Error(err)
 	}
 }

@@ -101,23 +101,23 @@ func (c *Channel) Check(ctx context.Context) error {
 }
 
 // Send sends a short text with the address of the question's page.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	t := textOf(n)
 	if err := c.send(ctx, t); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
-	receipt := notice.Receipt{Content: t.String()}
+	message := notice.SentMessage{Content: t.String()}
 	if c.TellOutcome && n.Question != nil {
-		// A receipt with a Ref makes the server call Update when the question
+		// A message with a Ref makes the server call Update when the question
 		// ends.
-		receipt.Ref = json.RawMessage(`true`)
+		message.Ref = json.RawMessage(`true`)
 	}
-	return receipt, nil
+	return message, nil
 }
 
 // Update sends a second message with the outcome, if the settings ask for it.
 // The first message stays unchanged.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	if !c.TellOutcome || n.Outcome == nil {
 		return sent, nil
 	}
@@ -125,7 +125,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	if err := c.send(ctx, t); err != nil {
 		return sent, err
 	}
-	return notice.Receipt{Ref: sent.Ref, Content: t.String()}, nil
+	return notice.SentMessage{Ref: sent.Ref, Content: t.String()}, nil
 }
 
 // send sends a text through the library. The library takes no context. So a

@@ -85,7 +85,7 @@ func TestQuestionIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipt, err := c.Send(t.Context(), question())
+	message, err := c.Send(t.Context(), question())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,15 +95,15 @@ func TestQuestionIsTold(t *testing.T) {
 	if n, got := p.last(); n != 1 || got != want {
 		t.Errorf("%d messages, the last %+v", n, got)
 	}
-	if strings.Contains(receipt.Content, "link-of-ada") || strings.Contains(receipt.Content, "reply-secret") {
-		t.Errorf("what is kept answers: %s", receipt.Content)
+	if strings.Contains(message.Content, "link-of-ada") || strings.Contains(message.Content, "reply-secret") {
+		t.Errorf("what is kept answers: %s", message.Content)
 	}
-	if receipt.Ref != nil || !strings.Contains(receipt.Content, "Which format") {
-		t.Errorf("%+v", receipt)
+	if message.Ref != nil || !strings.Contains(message.Content, "Which format") {
+		t.Errorf("%+v", message)
 	}
 	n := question()
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
-	if _, err := c.Update(t.Context(), n, receipt); err != nil {
+	if _, err := c.Update(t.Context(), n, message); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := p.last(); n != 1 {
@@ -119,13 +119,13 @@ func TestOutcomeIsToldWhereItIsWanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := question()
-	receipt, err := c.Send(t.Context(), n)
-	if err != nil || receipt.Ref == nil {
-		t.Fatalf("%+v, %v", receipt, err)
+	message, err := c.Send(t.Context(), n)
+	if err != nil || message.Ref == nil {
+		t.Fatalf("%+v, %v", message, err)
 	}
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
-	if receipt, err = c.Update(t.Context(), n, receipt); err != nil || receipt.Ref == nil {
-		t.Fatalf("%+v, %v", receipt, err)
+	if message, err = c.Update(t.Context(), n, message); err != nil || message.Ref == nil {
+		t.Fatalf("%+v, %v", message, err)
 	}
 	if n, got := p.last(); n != 2 || got.title != "Closed: Which format, für alle?" || got.priority != "low" || !strings.Contains(got.text, "answered by Ada: toml") {
 		t.Errorf("%d messages, the last %+v", n, got)

@@ -101,13 +101,13 @@ func (w *fixture) onlyNotification(t *testing.T) standin.Notification {
 	return shown[0]
 }
 
-func (w *fixture) mustSend(t *testing.T, n *notice.Notice) notice.Receipt {
+func (w *fixture) mustSend(t *testing.T, n *notice.Notice) notice.SentMessage {
 	t.Helper()
-	receipt, err := w.Send(t.Context(), n)
+	message, err := w.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return receipt
+	return message
 }
 
 var now = time.Date(2026, 11, 21, 13, 5, 0, 0, time.UTC)

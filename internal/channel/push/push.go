@@ -89,22 +89,22 @@ func (c *Channel) Check(ctx context.Context) error {
 }
 
 // Send sends a message to the recipient's device.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	return c.deliver(ctx, n, compose(n, true))
 }
 
 // Update replaces the message on the device without a sound.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt) (notice.Receipt, error) {
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, _ notice.SentMessage) (notice.SentMessage, error) {
 	return c.deliver(ctx, n, compose(n, false))
 }
 
-func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (notice.Receipt, error) {
+func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (notice.SentMessage, error) {
 	device, err := ParseDevice(n.To.Device)
 	if err != nil {
-		return notice.Receipt{}, &notice.SendError{Err: err, Final: true, Ended: true}
+		return notice.SentMessage{}, &notice.SendError{Err: err, Final: true, Ended: true}
 	}
 	if err := c.checkHost(device); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	payload := m.encode()
 	err = c.post(ctx, device, n, payload, webpush.MaxRecordSize)
@@ -115,12 +115,12 @@ func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (no
 		err = c.post(ctx, device, n, payload, smallRecord)
 	}
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	// The tag identifies the notification on the device. The topic identifies
 	// the message that still waits for the device.
 	ref, err := json.Marshal(map[string]string{"topic": topic(n), "tag": m.Tag})
-	return notice.Receipt{Ref: ref, Content: string(payload)}, err
+	return notice.SentMessage{Ref: ref, Content: string(payload)}, err
 }
 
 func (c *Channel) post(ctx context.Context, d *Device, n *notice.Notice, payload []byte, record uint32) error {

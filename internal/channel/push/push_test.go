@@ -20,7 +20,7 @@ func TestSend(t *testing.T) {
 	q.Context = &fermata.QuestionContext{Step: "the secret step"}
 	deadline := time.Now().Add(10 * time.Minute)
 	q.Deadline = &deadline
-	receipt := w.mustSend(t, w.notice(q))
+	message := w.mustSend(t, w.notice(q))
 
 	n := w.onlyNotification(t)
 	if n.Title != "Clear the cache?" || !strings.HasPrefix(n.Body, string(q.Action)+"\nNeeds approval · shop · until ") {
@@ -40,21 +40,21 @@ func TestSend(t *testing.T) {
 		t.Errorf("sent with %+v", r)
 	}
 	for _, hidden := range []string{"reasons", "secret step", "Tidy up", "link-of-ada", "reply-secret"} {
-		if strings.Contains(receipt.Content, hidden) {
+		if strings.Contains(message.Content, hidden) {
 			t.Errorf("the lock screen shows %q", hidden)
 		}
 	}
-	if receipt.Content != r.Text || receipt.Ref == nil {
-		t.Errorf("the receipt says %q, the device read %q", receipt.Content, r.Text)
+	if message.Content != r.Text || message.Ref == nil {
+		t.Errorf("the message says %q, the device read %q", message.Content, r.Text)
 	}
 }
 
 func TestUpdate(t *testing.T) {
 	w := newFixture(t, `{}`)
 	n := w.notice(approvalQuestion(""))
-	receipt := w.mustSend(t, n)
+	message := w.mustSend(t, n)
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Grace: approve", At: now}
-	if _, err := w.Update(t.Context(), n, receipt); err != nil {
+	if _, err := w.Update(t.Context(), n, message); err != nil {
 		t.Fatal(err)
 	}
 	shown := w.onlyNotification(t)
@@ -71,9 +71,9 @@ func TestSleepingDevice(t *testing.T) {
 	w := newFixture(t, `{}`)
 	w.service.Sleep("ada")
 	n := w.notice(approvalQuestion(""))
-	receipt := w.mustSend(t, n)
+	message := w.mustSend(t, n)
 	n.Outcome = &notice.Outcome{Status: fermata.Cancelled, Words: "withdrawn"}
-	if _, err := w.Update(t.Context(), n, receipt); err != nil {
+	if _, err := w.Update(t.Context(), n, message); err != nil {
 		t.Fatal(err)
 	}
 	other := approvalQuestion("")

@@ -24,20 +24,20 @@ type ref struct {
 func (r ref) key() string { return r.Channel + "/" + r.Message }
 
 // Send posts a message to the member or into the conversation.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
+		return notice.SentMessage{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
 			WithHint("send events with a channel of the kind webhook"))
 	}
 	conversation, readers, err := c.destination(ctx, &n.To)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	if readers.mentions, err = c.mentions(ctx, n); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	if err := c.retireReplaced(ctx, n); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	return c.post(ctx, n, conversation, readers, render(n, readers))
 }
@@ -55,19 +55,19 @@ func (c *Channel) retireReplaced(ctx context.Context, n *notice.Notice) error {
 	return c.messages.update(r.key(), n.At, true, func() error { return c.rewriteMessage(ctx, r, renderReplaced(n), false) })
 }
 
-func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, readers audience, m message) (notice.Receipt, error) {
+func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, readers audience, m message) (notice.SentMessage, error) {
 	r := ref{Channel: conversation, At: n.At, Final: isFinal(n), Shared: readers.shared}
 	var err error
 	if r.Message = c.findArrived(ctx, conversation, n); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
-			return notice.Receipt{}, callFailure("bring a message up to date", err)
+			return notice.SentMessage{}, callFailure("bring a message up to date", err)
 		}
 	} else if isFinal(n) && !n.Since.IsZero() {
-		return notice.Receipt{}, notice.NothingArrived()
+		return notice.SentMessage{}, notice.NothingArrived()
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
-		return notice.Receipt{}, callFailure("post a message", err)
+		return notice.SentMessage{}, callFailure("post a message", err)
 	}
-	return c.receipt(r, m, n.Reply)
+	return c.sentMessage(r, m, n.Reply)
 }
 
 // findArrived returns the id of the message that an earlier attempt of this
@@ -94,7 +94,7 @@ func (c *Channel) findArrived(ctx context.Context, conversation string, n *notic
 
 // Update makes a message show the current notice, unless it already shows a
 // newer one.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	var r ref
 	if len(sent.Ref) == 0 || n.Question == nil && n.Purpose != notice.Digest {
 		return sent, nil
@@ -116,7 +116,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 		return sent, err
 	}
 	r.At, r.Final = timeOr(n.At, r.At), ends
-	return c.receipt(r, m, n.Reply)
+	return c.sentMessage(r, m, n.Reply)
 }
 
 // timeOr returns at, or known if at is zero.
@@ -158,21 +158,21 @@ func (m message) options() []api.MsgOption {
 	}
 }
 
-func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, error) {
+func (c *Channel) sentMessage(r ref, m message, secret string) (notice.SentMessage, error) {
 	refJSON, err := json.Marshal(r)
 	if err != nil {
-		return notice.Receipt{}, fermata.Internal("write where a Slack message is", err)
+		return notice.SentMessage{}, fermata.Internal("write where a Slack message is", err)
 	}
 	content, err := json.Marshal(m)
 	if err != nil {
-		return notice.Receipt{}, fermata.Internal("write what a Slack message says", err)
+		return notice.SentMessage{}, fermata.Internal("write what a Slack message says", err)
 	}
 	kept := string(content)
 	if secret != "" {
 		// People can read the stored message, so the secret is removed from it.
 		kept = strings.ReplaceAll(kept, secret, "…")
 	}
-	return notice.Receipt{Ref: refJSON, Content: kept}, nil
+	return notice.SentMessage{Ref: refJSON, Content: kept}, nil
 }
 
 // destination says where a message goes, and which readers it has there.

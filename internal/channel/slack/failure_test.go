@@ -95,7 +95,7 @@ func TestSentOnce(t *testing.T) {
 		t.Errorf("Ada sees %d messages", got)
 	}
 	if !strings.Contains(string(sent.Ref), strings.Split(l.lastMessage(t, l.ada).ID, "/")[1]) {
-		t.Errorf("the receipt is %s", sent.Ref)
+		t.Errorf("the sent message is %s", sent.Ref)
 	}
 }
 

@@ -248,19 +248,19 @@ func (l *harness) noticeFor(q *fermata.Question) *notice.Notice {
 }
 
 // send sends the question to Ada, and returns the message that she sees.
-func (l *harness) send(t *testing.T, q *fermata.Question) (standin.Message, notice.Receipt) {
+func (l *harness) send(t *testing.T, q *fermata.Question) (standin.Message, notice.SentMessage) {
 	t.Helper()
-	receipt, err := l.channel.Send(t.Context(), l.noticeFor(q))
+	sent, err := l.channel.Send(t.Context(), l.noticeFor(q))
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
 	seen := l.lastMessage(t, l.ada)
 	for _, secret := range []string{"/a/link-of-ada", "reply-secret-of-ada"} {
-		if strings.Contains(receipt.Content, secret) || strings.Contains(seen.Text, "/a/link-of-ada") {
-			t.Errorf("the message keeps %s: %s", secret, receipt.Content)
+		if strings.Contains(sent.Content, secret) || strings.Contains(seen.Text, "/a/link-of-ada") {
+			t.Errorf("the message keeps %s: %s", secret, sent.Content)
 		}
 	}
-	return seen, receipt
+	return seen, sent
 }
 
 func (l *harness) lastMessage(t *testing.T, person string) standin.Message {

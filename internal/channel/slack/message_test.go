@@ -305,7 +305,7 @@ func TestClosing(t *testing.T) {
 				// An older state arrives late, through the same process or
 				// another one.
 				for _, channel := range []interface {
-					Update(ctx ctx, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error)
+					Update(ctx ctx, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error)
 				}{l.channel, open(t, l.Settings())} {
 					if _, err := channel.Update(t.Context(), n, final); err != nil {
 						t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	api "github.com/slack-go/slack"
 )
 
-// These are Slack's limits, in characters. Slack counts UTF-16 units in some places and runes in others; size returns
-// the larger count.
+// These are Slack's limits, in characters. Slack counts UTF-16 units in some places and runes in others. A text has
+// at least as many UTF-16 units as runes, so utf16Length is compared with all limits.
 const (
 	maxHeader      = 150
 	maxSection     = 3000
@@ -97,7 +97,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// splitText splits s into splitText of at most n characters, at the end of a line if possible.
+// splitText splits s into parts of at most n characters, at the end of a line if possible.
 func splitText(s string, n int) []string {
 	var all []string
 	for utf16Length(s) > n {

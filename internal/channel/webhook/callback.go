@@ -58,23 +58,23 @@ func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
 func (c *Callback) Check(context.Context) error { return nil }
 
 // Send posts the outcome. Repeated attempts of a delivery have the same id.
-func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	if n.To.Target == "" {
-		return notice.Receipt{}, fermata.Errorf(fermata.CodeInvalidRequest, "there is no address to post to").
+		return notice.SentMessage{}, fermata.Errorf(fermata.CodeInvalidRequest, "there is no address to post to").
 			WithHint("a question names one: callback_url")
 	}
 	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
 	if f, ok := errors.AsType[*notice.SendError](err); ok && f.Ended {
 		// Only this address wants no further messages, so the callback as a
 		// whole does not end.
-		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
+		return notice.SentMessage{}, notice.Permanent(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
 			WithHint("this address wants no outcome any more; others are not concerned"))
 	}
-	return notice.Receipt{Content: string(n.Raw)}, err
+	return notice.SentMessage{Content: string(n.Raw)}, err
 }
 
 // Update does nothing, because the posted message already says how the question
 // ended.
-func (c *Callback) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (c *Callback) Update(_ context.Context, _ *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	return sent, nil
 }

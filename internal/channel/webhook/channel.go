@@ -74,36 +74,36 @@ func (c *Channel) Check(ctx context.Context) error {
 }
 
 // Send posts the content of the notice. Repeated attempts of a delivery have the same id.
-func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
-	receipt, err := c.deliver(ctx, n.Delivery, n)
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
+	message, err := c.deliver(ctx, n.Delivery, n)
 	if err == nil && n.Question != nil && n.Purpose != notice.Event {
-		// A receipt with a Ref makes the server call Update when the question ends.
-		receipt.Ref, err = json.Marshal(n.Delivery)
+		// A message with a Ref makes the server call Update when the question ends.
+		message.Ref, err = json.Marshal(n.Delivery)
 	}
-	return receipt, err
+	return message, err
 }
 
 // Update posts how a question ended to an address that a route informed about the question. The message has an id of
 // its own, so that receivers do not take it for a repetition. An event is a fact and never changes, so nothing is
 // posted for it.
-func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.SentMessage) (notice.SentMessage, error) {
 	if n.Purpose == notice.Event || n.Outcome == nil {
 		return sent, nil
 	}
-	receipt, err := c.deliver(ctx, n.Delivery+"."+string(n.Outcome.Status), n)
-	receipt.Ref = sent.Ref
-	return receipt, err
+	message, err := c.deliver(ctx, n.Delivery+"."+string(n.Outcome.Status), n)
+	message.Ref = sent.Ref
+	return message, err
 }
 
-func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (notice.Receipt, error) {
+func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (notice.SentMessage, error) {
 	body, err := encode(n)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	if err := c.post(ctx, c.url, id, body); err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
-	return notice.Receipt{Content: string(body)}, nil
+	return notice.SentMessage{Content: string(body)}, nil
 }
 
 // post makes one attempt to send a message.

@@ -52,7 +52,7 @@ func TestEventIsPostedAsItIs(t *testing.T) {
 	there := standin.New(t)
 	c := open(t, there.Settings())
 	n := eventNotice("dlv_1")
-	receipt, err := c.Send(t.Context(), n)
+	message, err := c.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func TestEventIsPostedAsItIs(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if receipt.Content != string(n.Raw) || receipt.Ref != nil {
-		t.Errorf("the receipt: %+v", receipt)
+	if message.Content != string(n.Raw) || message.Ref != nil {
+		t.Errorf("the message: %+v", message)
 	}
-	if same, err := c.Update(t.Context(), n, receipt); err != nil || same.Content != receipt.Content || there.ReceivedCount() != 2 {
+	if same, err := c.Update(t.Context(), n, message); err != nil || same.Content != message.Content || there.ReceivedCount() != 2 {
 		t.Errorf("an event does not change: %+v, %v, %d requests", same, err, there.ReceivedCount())
 	}
 }
@@ -83,19 +83,19 @@ func TestNoticeOfARoute(t *testing.T) {
 	n := &notice.Notice{Delivery: "dlv_2", Purpose: notice.Asked, Question: &fermata.Question{ID: "q_2", Title: "Which?"}, Open: "https://fermata.test/q/q_2"}
 	// A receiver is not a person, so nothing that it gets may answer for one.
 	n.Answer, n.Reply = "https://fermata.test/a/link-of-ada", "reply-secret-of-ada"
-	receipt, err := c.Send(t.Context(), n)
-	if err != nil || receipt.Ref == nil {
-		t.Fatalf("%+v, %v", receipt, err)
+	message, err := c.Send(t.Context(), n)
+	if err != nil || message.Ref == nil {
+		t.Fatalf("%+v, %v", message, err)
 	}
-	if strings.Contains(receipt.Content, "link-of-ada") || strings.Contains(receipt.Content, "reply-secret") {
-		t.Errorf("the body answers: %s", receipt.Content)
+	if strings.Contains(message.Content, "link-of-ada") || strings.Contains(message.Content, "reply-secret") {
+		t.Errorf("the body answers: %s", message.Content)
 	}
 	if seen := there.VisibleMessages(""); len(seen) != 1 || seen[0].Question != "q_2" || seen[0].Closed || seen[0].Text != "notice.asked" {
 		t.Errorf("the receiver sees %+v", seen)
 	}
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
 	for range 2 {
-		if _, err := c.Update(t.Context(), n, receipt); err != nil {
+		if _, err := c.Update(t.Context(), n, message); err != nil {
 			t.Fatal(err)
 		}
 	}

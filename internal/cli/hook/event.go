@@ -83,7 +83,7 @@ func toolTexts(response json.RawMessage) []string {
 	}
 }
 
-// inbox.errorText returns the text of an error with its hint, for an agent.
+// errorText returns the text of an error with its hint, for an agent.
 func errorText(err error) string {
 	text := err.Error()
 	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client does not wrap its errors

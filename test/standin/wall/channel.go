@@ -73,31 +73,31 @@ func (c *channel) Check(ctx context.Context) error {
 }
 
 // Send puts up a message. The wall does not know people by their mail address.
-func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.SentMessage, error) {
 	if n.To.Member != "" && n.To.ID == "" {
-		return notice.Receipt{}, &notice.SendError{Final: true, UnknownPerson: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
+		return notice.SentMessage{}, &notice.SendError{Final: true, UnknownPerson: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
 	}
 	return c.putUp(ctx, http.MethodPost, n)
 }
 
 // Update replaces the message on the wall.
-func (c *channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt) (notice.Receipt, error) {
+func (c *channel) Update(ctx context.Context, n *notice.Notice, _ notice.SentMessage) (notice.SentMessage, error) {
 	return c.putUp(ctx, http.MethodPut, n)
 }
 
-func (c *channel) putUp(ctx context.Context, method string, n *notice.Notice) (notice.Receipt, error) {
+func (c *channel) putUp(ctx context.Context, method string, n *notice.Notice) (notice.SentMessage, error) {
 	p := compose(n)
 	body, err := json.Marshal(p)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	ref, err := json.Marshal(n.Delivery)
 	if err != nil {
-		return notice.Receipt{}, err
+		return notice.SentMessage{}, err
 	}
 	// This channel is careless on purpose: it stores the secrets that decide in
 	// the person's name.
-	return notice.Receipt{Ref: ref, Content: strings.Join([]string{p.Text, n.Answer, n.Reply}, "\n")}, c.call(ctx, method, body)
+	return notice.SentMessage{Ref: ref, Content: strings.Join([]string{p.Text, n.Answer, n.Reply}, "\n")}, c.call(ctx, method, body)
 }
 
 func (c *channel) call(ctx context.Context, method string, body []byte) error {
