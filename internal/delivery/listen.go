@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -26,12 +27,12 @@ func (ch *openChannel) listen(ctx context.Context, listener Listener) {
 			log.ErrorContext(ctx, "take the lease of a channel", "error", err)
 		}
 		if !isListener {
-			sleep(ctx, renewLeaseInterval)
+			engine.Sleep(ctx, renewLeaseInterval)
 			continue
 		}
 		if err := ch.listenWithLease(ctx, listener); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "listening to a channel broke off", "error", err)
-			sleep(ctx, listenRetryDelay)
+			engine.Sleep(ctx, listenRetryDelay)
 		}
 	}
 	ch.stopListening(ctx)

@@ -211,7 +211,7 @@ func (w *workspace) run(ctx context.Context) {
 			return
 		case err != nil:
 			w.s.Log.ErrorContext(ctx, "plan deliveries", "error", err)
-			sleep(ctx, errorRetryDelay)
+			engine.Sleep(ctx, errorRetryDelay)
 		case more:
 		default:
 			select {
@@ -241,16 +241,6 @@ func (w *workspace) planOnce(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return w.plan(ctx)
-}
-
-// sleep waits for d or until ctx ends. Without this pause, an unavailable database would fill the log.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // keepTidy regularly deletes the records of old incoming messages.

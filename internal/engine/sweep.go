@@ -140,7 +140,7 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("sweep", "error", err)
-			sleep(ctx, rescanInterval)
+			Sleep(ctx, rescanInterval)
 		}
 		if time.Since(lastDeletion) > time.Hour {
 			lastDeletion = time.Now()
@@ -157,9 +157,9 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	}
 }
 
-// sleep waits for d, or until ctx ends. After an error, it keeps an unavailable
+// Sleep waits for d, or until ctx ends. After an error, it keeps an unavailable
 // database from filling the log.
-func sleep(ctx context.Context, d time.Duration) {
+func Sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

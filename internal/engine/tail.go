@@ -332,7 +332,7 @@ func (e *Engine) listen(ctx context.Context, wakeUp chan<- struct{}) {
 			return
 		}
 		e.log.Warn("listening to other replicas was cut off", "error", err)
-		sleep(ctx, rescanInterval)
+		Sleep(ctx, rescanInterval)
 	}
 }
 
@@ -350,7 +350,7 @@ func (e *Engine) notifyReplicas(ctx context.Context) {
 			if err := e.db.Notify(ctx, workspace); err != nil && ctx.Err() == nil {
 				e.log.Warn("notify other replicas", "error", err)
 			}
-			sleep(ctx, notifyInterval)
+			Sleep(ctx, notifyInterval)
 		}
 	}
 }

@@ -30,7 +30,7 @@ const maxReason = 500
 // fail returns the result of a run whose failure the worker detected, and stores the code for the log.
 func (a *activeRun) fail(code, summary string) fermata.Finish {
 	a.failureCode = code
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(summary, maxSummary)}
+	return fermata.Finish{Result: fermata.ResultFailed, Summary: fermata.Truncate(summary, maxSummary)}
 }
 
 // failAfter returns the failure of a run that has ended with fin, and keeps its details: they say what a command printed.
@@ -55,5 +55,5 @@ func (a *activeRun) failureOf(fin fermata.Finish) (code, reason string) {
 
 // reasonOf returns the summary of a result on one line.
 func reasonOf(fin fermata.Finish) string {
-	return clip(strings.Join(strings.Fields(fin.Summary), " "), maxReason)
+	return fermata.Truncate(strings.Join(strings.Fields(fin.Summary), " "), maxReason)
 }

@@ -136,7 +136,7 @@ func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermat
 		case isContentRefusal(code) && fin.Reason != "":
 			fin.Reason = "" // a server of an older version does not know the field
 		case isContentRefusal(code):
-			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
+			fin = fermata.Finish{Result: fin.Result, Summary: fermata.Truncate(fin.Summary, maxSummary), Token: fin.Token}
 			pause(ctx, retry)
 		default:
 			a.log.Warn("report the result", "error", err)
@@ -147,7 +147,7 @@ func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermat
 
 // logDroppedQuestion logs that the question of a report is not asked, because the task already waits for an answer.
 func (a *activeRun) logDroppedQuestion(q *fermata.Ask, why error) {
-	asked := clip(cmp.Or(q.Title, q.Question), 200)
+	asked := fermata.Truncate(cmp.Or(q.Title, q.Question), 200)
 	a.log.Warn("the question of the result is not asked", "question", asked, "error", why)
 	fmt.Fprintf(a.runLog, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // gitTimeout is the time limit of one call of git.
@@ -70,7 +72,7 @@ func runGit(ctx context.Context, call gitCall) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(call.args, " "), err, clip(strings.TrimSpace(errs.String()), 1000))
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(call.args, " "), err, fermata.Truncate(strings.TrimSpace(errs.String()), 1000))
 	}
 	return strings.TrimRight(out.String(), "\n"), nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -28,7 +27,7 @@ func (d handle) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
 
 // Progress stores the update, in place of an older one that was not sent yet. Text that is too long is cut.
 func (d handle) Progress(p fermata.Progress) {
-	p.Message, p.Step = clip(p.Message, maxProgress), clip(p.Step, maxStep)
+	p.Message, p.Step = fermata.Truncate(p.Message, maxProgress), fermata.Truncate(p.Step, maxStep)
 	if p.Message == "" {
 		return
 	}
@@ -137,14 +136,6 @@ func (b *inbox) toldIDs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.ids...)
-}
-
-// clip cuts text to n characters.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }
 
 // logLine writes a line that comes from the worker, not from the agent.

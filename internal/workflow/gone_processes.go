@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 // A process claims runs under one of these prefixes, followed by its own name. With the first prefix, other processes
@@ -56,7 +57,7 @@ func (s *Service) watchOthers(ctx context.Context) {
 		if s.db.IsPresent() {
 			if err := s.endLeasesOfGone(ctx, missingSince); err != nil && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "look for processes that are gone", "error", err)
-				sleep(ctx, errorDelay)
+				engine.Sleep(ctx, errorDelay)
 			}
 			wait = untilNextLook(missingSince)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -35,7 +36,7 @@ func (s *Service) runSchedules(ctx context.Context) {
 		n, err := s.StartDue(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "start what is scheduled", "error", err)
-			sleep(ctx, errorDelay)
+			engine.Sleep(ctx, errorDelay)
 		}
 		if err == nil && n == schedulesAtOnce {
 			continue

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -50,7 +49,7 @@ func (s *Service) runExecutors(ctx context.Context, workspace string) {
 			<-slots
 			if !errors.Is(err, engine.ErrNoTask) && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "claim a run", "error", err)
-				sleep(ctx, errorDelay)
+				engine.Sleep(ctx, errorDelay)
 			}
 			continue
 		}
@@ -70,22 +69,11 @@ func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	}
 	if ctx.Err() == nil {
 		s.Log.ErrorContext(ctx, "move a run on", "run", claim.Task.ID, "error", err)
-		sleep(ctx, errorDelay)
+		engine.Sleep(ctx, errorDelay)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errorDelay)
 	defer cancel()
 	if err := s.e.ReleaseWorkflow(ctx, claim); err != nil && fermata.CodeOf(err) != fermata.CodeStaleRun {
 		s.Log.WarnContext(ctx, "hand a run back", "run", claim.Task.ID, "error", err)
-	}
-}
-
-// sleep waits for d, or until ctx ends. Loops call it after an error, so that
-// an unreachable database does not fill the log.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

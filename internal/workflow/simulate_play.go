@@ -30,7 +30,7 @@ func (r *simulation) play(ctx context.Context) (*fermata.TestReport, error) {
 		if err := r.advance(ctx, run); err != nil {
 			return nil, err
 		}
-		sleep(ctx, time.Millisecond)
+		engine.Sleep(ctx, time.Millisecond)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -62,7 +63,7 @@ func (s *Service) watch(ctx context.Context, workspace string) {
 		more, err := s.startTriggered(ctx, workspace, w, maxCursorLag)
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "look for triggers", "error", err)
-			sleep(ctx, errorDelay)
+			engine.Sleep(ctx, errorDelay)
 		}
 		if more {
 			continue

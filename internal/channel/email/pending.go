@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -34,7 +35,7 @@ func (c *Channel) newPendingMessage(r *reply, v notice.Verdict) pendingMessage {
 	l := c.newResponse(r)
 	return pendingMessage{
 		To: r.from.Address, ID: l.MessageID, References: l.References, Subject: l.Subject,
-		Words: cut(v.Words, notice.LongestText), Open: c.pageURL(v.Question),
+		Words: fermata.Truncate(v.Words, notice.LongestText), Open: c.pageURL(v.Question),
 	}
 }
 

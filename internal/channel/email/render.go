@@ -202,7 +202,7 @@ func askedBy(n *notice.Notice) string {
 	}
 	line := " from " + notice.OneLine(asker)
 	if n.TaskTitle != "" {
-		line += ", task “" + cut(notice.OneLine(n.TaskTitle), 120) + "”"
+		line += ", task “" + fermata.Truncate(notice.OneLine(n.TaskTitle), 120) + "”"
 	}
 	if n.Project != "" {
 		line += ", project " + notice.OneLine(n.Project)
@@ -244,7 +244,7 @@ func buttons(n *notice.Notice) []button {
 
 // renderShort writes a mail of one or two sentences about a question.
 func (l *letter) renderShort(words string, q *fermata.Question, open string) error {
-	p := page{Subject: l.Subject, Preheader: cut(words, 160), Short: words}
+	p := page{Subject: l.Subject, Preheader: fermata.Truncate(words, 160), Short: words}
 	if open != "" {
 		p.Buttons = []button{{"Open the question", open, true}}
 	}
@@ -285,7 +285,7 @@ func isActionWhole(n *notice.Notice) bool {
 // cut to the length that a mail should have.
 func clipText(s string) string {
 	s = strings.Trim(s, "\n")
-	if short := cut(s, notice.LongestText); short != s {
+	if short := fermata.Truncate(s, notice.LongestText); short != s {
 		return notice.Clean(short) + "\n(cut here; open the question to read on)"
 	}
 	return notice.Clean(s)

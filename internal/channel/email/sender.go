@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -66,7 +67,7 @@ func describeResults(results []result) string {
 	if len(all) == 0 {
 		return "it checked nothing"
 	}
-	return cut(notice.OneLine(strings.Join(all, ", ")), longestFindings)
+	return fermata.Truncate(notice.OneLine(strings.Join(all, ", ")), longestFindings)
 }
 
 const longestFindings = 200

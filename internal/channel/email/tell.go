@@ -147,7 +147,7 @@ func (r *reply) responseSubject() string {
 	if !strings.HasPrefix(strings.ToLower(subject), "re:") {
 		subject = "Re: " + subject
 	}
-	return cut(notice.OneLine(subject), longestSubject)
+	return fermata.Truncate(notice.OneLine(subject), longestSubject)
 }
 
 // longestThread is how many ids References holds.

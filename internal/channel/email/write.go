@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -73,19 +74,11 @@ func subject(n *notice.Notice) string {
 	if s == "" {
 		s = "Fermata"
 	}
-	return cut(s, longestSubject)
-}
-
-// cut shortens a text to at most maxRunes characters.
-func cut(s string, maxRunes int) string {
-	if utf8.RuneCountInString(s) <= maxRunes {
-		return s
-	}
-	return string([]rune(s)[:maxRunes-1]) + "…"
+	return fermata.Truncate(s, longestSubject)
 }
 
 // cleanName returns a name in a form that a header can hold.
-func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
+func cleanName(s string) string { return fermata.Truncate(notice.OneLine(s), 60) }
 
 // makeSentence makes s a sentence, with a capital letter at the beginning and a full stop at the end.
 func makeSentence(s string) string {

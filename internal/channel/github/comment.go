@@ -197,18 +197,11 @@ func options(it *fermata.Item, description int) string {
 			line += " – *dangerous*"
 		}
 		if o.Description != "" {
-			line += " – " + phrase(cut(o.Description, description))
+			line += " – " + phrase(fermata.Truncate(o.Description, description))
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func cut(s string, maxRunes int) string {
-	if runes := []rune(s); len(runes) > maxRunes {
-		return string(runes[:maxRunes]) + "…"
-	}
-	return s
 }
 
 // explainAnswering says how to answer and until when, and returns the state of the comment.
@@ -353,7 +346,7 @@ func address(link string) string {
 // renderOther writes a notice without a question: a digest, an alert, a test.
 func renderOther(n *notice.Notice) string {
 	s := &commentBuilder{}
-	s.add("### %s", phrase(cut(n.Title, 200)))
+	s.add("### %s", phrase(fermata.Truncate(n.Title, 200)))
 	if n.Body != "" {
 		s.add("%s", block(shorten(n.Body, 20_000)))
 	}
@@ -361,7 +354,7 @@ func renderOther(n *notice.Notice) string {
 	for _, q := range n.Questions {
 		line := fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title))
 		for _, fact := range append(notice.TaskAndProject(q), notice.Facts(q)...) {
-			line += " · " + phrase(cut(fact, 62))
+			line += " · " + phrase(fermata.Truncate(fact, 62))
 		}
 		list = append(list, line)
 	}

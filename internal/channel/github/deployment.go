@@ -98,7 +98,7 @@ const longestReport = 1024
 // ReviewDeployment tells a run of Actions whether it may deploy to an environment. Without a state, it only reports
 // progress. waited reports whether the run was waiting. GitHub accepts at most ten reports without a state for a run.
 func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, environment, state, comment string) (waited bool, err error) {
-	body := map[string]string{"environment_name": environment, "comment": shortenText(comment, longestReport)}
+	body := map[string]string{"environment_name": environment, "comment": fermata.Truncate(comment, longestReport)}
 	if state != "" {
 		body["state"] = state
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -62,7 +61,7 @@ func (c *Channel) reportLabel(ctx context.Context, hear notice.InboundHandler, l
 	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, RemoteEvent: &notice.RemoteEvent{
 		Type: fermata.EventLabelAdded, By: l.actor.identity(),
 		Data: map[string]any{
-			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": shortenText(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
+			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": fermata.Truncate(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
 		},
 	}})
 	return err
@@ -71,14 +70,6 @@ func (c *Channel) reportLabel(ctx context.Context, hear notice.InboundHandler, l
 // identity returns the account in the form in which the server knows people.
 func (a Account) identity() notice.Identity {
 	return notice.Identity{Kind: Kind, ID: fmt.Sprint(a.ID), Name: a.Login}
-}
-
-// shortenText returns a text of at most maxRunes characters.
-func shortenText(text string, maxRunes int) string {
-	if utf8.RuneCountInString(text) <= maxRunes {
-		return text
-	}
-	return string([]rune(text)[:maxRunes-1]) + "…"
 }
 
 // handleLabel processes the webhook of a label. If the channel also polls, it finds the same label in GitHub's list. So
