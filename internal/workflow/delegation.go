@@ -26,7 +26,8 @@ type delegation struct {
 	create func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error)
 }
 
-// describeTask returns the task that does the work of a unit, without what the tasks of all steps have.
+// describeTask returns the task that does the work of a unit, and its spec. newTask adds the fields that the tasks of
+// all steps have, such as the project and the working copy.
 type describeTask func(x *execution, step *definition.Step, u unit) (fermata.NewTask, spec, error)
 
 // delegation returns how a step delegates its work to such a task.

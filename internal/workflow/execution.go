@@ -348,15 +348,8 @@ func (x *execution) asker() fermata.Actor {
 	return a
 }
 
-// boundText shortens a text to at most 2000 characters and an ellipsis.
-func boundText(text string) string {
-	const longest = 2000
-	runes := []rune(text)
-	if len(runes) > longest {
-		return string(runes[:longest]) + " …"
-	}
-	return text
-}
+// boundText returns a text that is short enough for the summary of a run.
+func boundText(text string) string { return fermata.Truncate(text, 2000) }
 
 // complete ends a run that has done its last step.
 func (x *execution) complete(ctx context.Context) error {

@@ -30,10 +30,10 @@ func TestCodexWorksMeanwhile(t *testing.T) {
 	testMeanwhile(t, codexKind)
 }
 
-// meanwhile is a script for many tasks. A task with "Ask first" in its title asks, and writes the
+// scriptBesideAnswer is a script for many tasks. A task with "Ask first" in its title asks, and writes the
 // shade from the answer into a file. The task with "Hold on" ends when the test releases it. The
 // others end at once.
-func meanwhile(k kind) scriptedmodel.Script {
+func scriptBesideAnswer(k kind) scriptedmodel.Script {
 	first := 0
 	return scriptedmodel.Script{
 		Rules: []scriptedmodel.Rule{
@@ -59,7 +59,7 @@ const (
 // server is killed and started again. The worker continues the answered tasks before it starts new ones. Each
 // continues in its own session and with its own answer.
 func testMeanwhile(t *testing.T, k kind) {
-	w := newWorld(t, k, meanwhile(k))
+	w := newWorld(t, k, scriptBesideAnswer(k))
 	var all, askers []string
 	for i := range tasksMeanwhile {
 		title := fmt.Sprintf("Fence %d", i+1)

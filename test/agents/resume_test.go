@@ -23,8 +23,8 @@ func asks(k kind) []scriptedmodel.Rule {
 	}
 }
 
-// paints returns the rules for the rest of the story: the agent writes the answer into a file.
-func paints(k kind) []scriptedmodel.Rule {
+// paintRules returns the rules for the rest of the story: the agent writes the answer into a file.
+func paintRules(k kind) []scriptedmodel.Rule {
 	return []scriptedmodel.Rule{
 		{Name: "work", When: scriptedmodel.When{Last: "Answered by"}, Reply: []scriptedmodel.Part{
 			{Text: "Green it is."}, k.write("fence.txt", "green"),
@@ -37,7 +37,7 @@ func paints(k kind) []scriptedmodel.Rule {
 // the agent asks and ends, the server is killed and started again, a person answers in a terminal, and the same session
 // continues with the answer.
 func testResume(t *testing.T, k kind) {
-	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
+	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paintRules(k), asks(k)...)})
 	task := w.CreateTask("Paint the fence", "All of it.")
 	w.RunWorkerOnce()
 	waiting := w.Task(task.ID)

@@ -14,7 +14,7 @@ import (
 // testGone deletes the session while a question waits. A new session must begin and
 // be told the question and the answer, and the log must report that.
 func testGone(t *testing.T, k kind, forget func(w *world)) {
-	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
+	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paintRules(k), asks(k)...)})
 	task := w.CreateTask("Paint the fence", "All of it.")
 	w.RunWorkerOnce()
 	waiting := w.Task(task.ID)

@@ -108,8 +108,8 @@ func TestAgentPlantsPrograms(t *testing.T) {
 			begin := p.git(p.repo, "rev-parse", "HEAD")
 			task := p.task("echo work >work.txt\n"+tt.script+"\necho done", map[string]any{"push": tt.push})
 			p.run()
-			p.unharmed()
-			p.caught(task, tt.words)
+			p.checkUnharmed()
+			p.checkCaught(task, tt.words)
 			if _, err := os.Stat(filepath.Join(p.copyOf(task), "work.txt")); err != nil {
 				t.Error("the work is not there for people to look at")
 			}
@@ -123,11 +123,11 @@ func TestAgentPlantsPrograms(t *testing.T) {
 				// The agent repeats the change, in a folder that was created again.
 				p.reopen(task)
 				p.run()
-				p.unharmed()
-				p.caught(task, tt.words)
+				p.checkUnharmed()
+				p.checkCaught(task, tt.words)
 				return
 			}
-			p.again(task, tt.words)
+			p.checkRefused(task, tt.words)
 			if tt.mend != "" {
 				p.git(p.outside, append([]string{"--git-dir=" + filepath.Join(p.repo, ".git")}, strings.Fields(tt.mend)...)...)
 				if err := os.Remove(filepath.Join(p.repo, ".git", "info", "attributes")); err != nil && !os.IsNotExist(err) {
@@ -135,7 +135,7 @@ func TestAgentPlantsPrograms(t *testing.T) {
 				}
 				p.reopen(task)
 				p.run()
-				p.unharmed()
+				p.checkUnharmed()
 			}
 		})
 	}
@@ -148,14 +148,14 @@ func (p *plot) reopen(t *fermata.Task) {
 	testkit.OK(p, err)
 }
 
-// again reopens the task and checks that its next run cannot begin.
-func (p *plot) again(t *fermata.Task, words string) {
+// checkRefused reopens the task and checks that its next run cannot begin.
+func (p *plot) checkRefused(t *fermata.Task, words string) {
 	p.Helper()
 	p.reopen(t)
 	p.run()
-	p.caught(t, words)
-	p.caught(t, "prepare the working copy")
-	p.unharmed()
+	p.checkCaught(t, words)
+	p.checkCaught(t, "prepare the working copy")
+	p.checkUnharmed()
 }
 
 // Files that only lie in the working copy are committed unchanged. They start no program,
@@ -176,16 +176,16 @@ func TestAgentPlantsInItsCopyOnly(t *testing.T) {
 			task := p.task("echo work >work.txt\n"+script+"\necho done", nil)
 			again := p.task(`echo more >more.txt`, map[string]any{"working_copy": task.ID})
 			p.run()
-			p.done(task)
-			p.done(again)
-			p.unharmed()
+			p.checkDone(task)
+			p.checkDone(again)
+			p.checkUnharmed()
 			if text := p.git(p.repo, "show", "fermata/"+task.ID+":work.txt"); text != "work" {
 				t.Errorf("the branch has %q", text)
 			}
 			apart := p.task(`cat more.txt >apart.txt`, map[string]any{"from": task.ID})
 			p.run()
-			p.done(apart)
-			p.unharmed()
+			p.checkDone(apart)
+			p.checkUnharmed()
 			if text := p.git(p.repo, "show", "fermata/"+apart.ID+":apart.txt"); text != "more" {
 				t.Errorf("the branch that begins there has %q", text)
 			}
@@ -202,13 +202,13 @@ func TestAgentLinksOutOfItsCopy(t *testing.T) {
 	task := p.task(`ln -s "$OUT/secret" secret; ln -s "$OUT" all; ln -s ../../outside up; echo done`, nil)
 	failing := p.task(`ln -s "$OUT" all; mkdir -p deep; ln -s "$OUT" deep/all; git add -A; echo x >all/added; exit 3`, nil)
 	p.run()
-	p.done(task)
+	p.checkDone(task)
 	for _, line := range strings.Split(p.git(p.repo, "ls-tree", "-r", "fermata/"+task.ID), "\n") {
 		if _, name, _ := strings.Cut(line, "\t"); name != "README.md" && !strings.HasPrefix(line, "120000 ") {
 			t.Errorf("%s was followed: %s", name, line)
 		}
 	}
-	if p.now(failing).State != fermata.TaskFailed {
+	if p.currentTask(failing).State != fermata.TaskFailed {
 		t.Error("the failing task did not fail")
 	}
 	for _, name := range []string{"secret", "payload", "added"} {
@@ -230,11 +230,11 @@ func TestAgentMovesTheFolder(t *testing.T) {
 	p.repo = filepath.Join(top, "pkg", "app")
 	task := p.task(`cd ../..; rm -r pkg; ln -s "$OUT" pkg; echo '{"result":"needs_input","question":{"question":"Which?"}}'`, nil)
 	p.run()
-	waiting := p.now(task)
+	waiting := p.currentTask(task)
 	_, err := p.admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answer: "that"})
 	testkit.OK(t, err)
 	p.run()
-	p.caught(task, "leads out of the working copy")
+	p.checkCaught(task, "leads out of the working copy")
 	if _, err := os.Stat(filepath.Join(p.outside, "app")); err == nil {
 		t.Error("a folder was made behind the link")
 	}
@@ -255,7 +255,7 @@ func TestAgentReadsItsEnvironment(t *testing.T) {
 	p := y.plot(t)
 	task := p.task(`env -0 >seen; for f in $(ls "$(dirname "$FERMATA_RESULT")"); do cat "$(dirname "$FERMATA_RESULT")/$f" >>papers; done; cat`, nil)
 	p.run()
-	p.done(task)
+	p.checkDone(task)
 	seen := p.git(p.repo, "show", "fermata/"+task.ID+":seen")
 	for entry := range strings.SplitSeq(seen, "\x00") {
 		if name, _, ok := strings.Cut(entry, "="); ok && !slices.Contains(documented, name) {

@@ -125,34 +125,34 @@ func (p *plot) run() {
 	}
 }
 
-// now returns the task in its present state.
-func (p *plot) now(t *fermata.Task) *fermata.Task {
+// currentTask returns the task in its present state.
+func (p *plot) currentTask(t *fermata.Task) *fermata.Task {
 	p.Helper()
 	task, err := p.admin.Task(p.Context(), t.ID)
 	testkit.OK(p, err)
 	return task
 }
 
-// done fails the test unless the task is done. It returns the task.
-func (p *plot) done(t *fermata.Task) *fermata.Task {
+// checkDone fails the test unless the task is done. It returns the task.
+func (p *plot) checkDone(t *fermata.Task) *fermata.Task {
 	p.Helper()
-	task := p.now(t)
+	task := p.currentTask(t)
 	if task.State != fermata.TaskDone {
 		p.Fatalf("the task is %s: %s", task.State, task.Summary)
 	}
 	return task
 }
 
-// caught fails the test unless the task has failed and its summary contains the words.
-func (p *plot) caught(t *fermata.Task, words string) {
+// checkCaught fails the test unless the task has failed and its summary contains the words.
+func (p *plot) checkCaught(t *fermata.Task, words string) {
 	p.Helper()
-	if task := p.now(t); task.State != fermata.TaskFailed || !strings.Contains(task.Summary, words) {
+	if task := p.currentTask(t); task.State != fermata.TaskFailed || !strings.Contains(task.Summary, words) {
 		p.Fatalf("the task is %s, and says %q; it should say %q", task.State, task.Summary, words)
 	}
 }
 
-// unharmed fails the test if the payload ran outside the agent.
-func (p *plot) unharmed() {
+// checkUnharmed fails the test if the payload ran outside the agent.
+func (p *plot) checkUnharmed() {
 	p.Helper()
 	if text, err := os.ReadFile(filepath.Join(p.outside, canary)); err == nil {
 		p.Errorf("the payload ran as the worker:\n%s", text)

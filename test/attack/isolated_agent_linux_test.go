@@ -51,7 +51,7 @@ func TestIsolatedAgent(t *testing.T) {
 	}
 	p.run()
 	for name, task := range tasks {
-		p.done(task)
+		p.checkDone(task)
 		if got := p.git(p.repo, "show", "fermata/"+task.ID+":got.txt"); got != "" {
 			t.Errorf("the agent got %s: %s", name, got)
 		}
@@ -59,7 +59,7 @@ func TestIsolatedAgent(t *testing.T) {
 			t.Errorf("the agent could not work: %q", text)
 		}
 	}
-	p.unharmed()
+	p.checkUnharmed()
 }
 
 // deskFiles are files of agent programs that a person's own programs read or run at the desk. An agent in a sandbox writes
@@ -105,7 +105,7 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 			}
 			task := p.task(begin+tries+"put kept "+strings.Join(lasting, "; put kept ")+"; true", nil)
 			p.run()
-			p.done(task)
+			p.checkDone(task)
 			for _, file := range deskFiles {
 				if text, err := os.ReadFile(filepath.Join(p.home, file)); string(text) != person || err != nil && !os.IsNotExist(err) {
 					t.Errorf("%s is %q (%v)", file, text, err)
@@ -119,13 +119,13 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 			if got := p.git(p.repo, "show", "fermata/"+task.ID+":seen.txt"); got != strings.TrimSpace(person) {
 				t.Errorf("the agent sees the instructions %q", got)
 			}
-			p.holdsNo(p.home, "planted")
+			p.checkLacks(p.home, "planted")
 		})
 	}
 }
 
-// holdsNo checks that no file in the folder contains the word.
-func (p *plot) holdsNo(folder, word string) {
+// checkLacks checks that no file in the folder contains the word.
+func (p *plot) checkLacks(folder, word string) {
 	p.Helper()
 	testkit.OK(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -146,7 +146,7 @@ func TestIsolatedAgentStops(t *testing.T) {
 	p := y.plot(t, "--isolate", "--on-failed", "keep", "--run-timeout", "10s")
 	stopped := p.task(`trap 'echo bye >bye.txt; exit 1' TERM; sleep 1000 & wait`, nil)
 	p.run()
-	p.caught(stopped, "took longer than 10s")
+	p.checkCaught(stopped, "took longer than 10s")
 	if _, err := os.Stat(filepath.Join(p.copyOf(stopped), "bye.txt")); err != nil {
 		t.Errorf("the agent could not end by itself: %v", err)
 	}
@@ -160,7 +160,7 @@ func TestIsolatedAgentIsOffline(t *testing.T) {
 	p.flags = append(p.flags, "--isolate-read", filepath.Join(p.outside, "secret"), "--isolate-write", p.home)
 	offline := p.task(`tail -n +3 /proc/net/dev | cut -d: -f1 >net.txt; cat "$OUT/secret" >>net.txt; echo kept >"$HOME/kept.txt"`, nil)
 	p.run()
-	p.done(offline)
+	p.checkDone(offline)
 	if seen := strings.Fields(p.git(p.repo, "show", "fermata/"+offline.ID+":net.txt")); strings.Join(seen, " ") != "lo the secret" {
 		t.Errorf("the agent sees %v", seen)
 	}
@@ -185,7 +185,7 @@ func TestIsolatedAgentSeesOnlyProgramsOfPath(t *testing.T) {
 	task := p.task(`greet >said.txt; welcome >>said.txt; "$OUT/programs/welcome" >>said.txt
 		find "$OUT" -mindepth 1 | sed "s,^$OUT/,," | sort >seen.txt; ! echo x >>"$OUT/bin/greet"; ! cat "$OUT/secret"`, nil)
 	p.run()
-	p.done(task)
+	p.checkDone(task)
 	if got, want := p.git(p.repo, "show", "fermata/"+task.ID+":said.txt"), "hello from greet\nhello from welcome\nhello from welcome"; got != want {
 		t.Errorf("the programs say %q, want %q", got, want)
 	}
@@ -206,7 +206,7 @@ func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
 	task := p.task(`cat "$OUT/secret" >got.txt; set +e
 		cat `+fermata.QuoteShellWord(p.repo)+`/.env `+fermata.QuoteShellWord(p.folder)+`/*/other.txt >>got.txt 2>errors.txt; echo work >work.txt`, nil)
 	p.run()
-	p.done(task)
+	p.checkDone(task)
 	if got := p.git(p.repo, "show", "fermata/"+task.ID+":got.txt"); got != "the secret" {
 		t.Errorf("the agent got %q", got)
 	}

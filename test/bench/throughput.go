@@ -56,7 +56,7 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 		rounds, length = 3, time.Second
 	}
 	for _, s := range sides {
-		if _, err := s.round(ctx, 8, length); err != nil {
+		if _, err := s.measure(ctx, 8, length); err != nil {
 			return fmt.Errorf("warm up %s: %w", s.name, err)
 		}
 	}
@@ -64,7 +64,7 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 		rates := make([][]float64, len(sides))
 		for range rounds {
 			for i, s := range sides {
-				rate, err := s.round(ctx, clients, length)
+				rate, err := s.measure(ctx, clients, length)
 				if err != nil {
 					return fmt.Errorf("%s: %w", s.name, err)
 				}
@@ -101,8 +101,8 @@ type side struct {
 	client func(i int) cycler
 }
 
-// round lets clients work for a while and returns their cycles per second.
-func (s side) round(ctx context.Context, clients int, length time.Duration) (float64, error) {
+// measure lets clients work for a while and returns their cycles per second.
+func (s side) measure(ctx context.Context, clients int, length time.Duration) (float64, error) {
 	var finished atomic.Int64
 	var wg sync.WaitGroup
 	errs := make(chan error, clients)

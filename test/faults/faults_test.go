@@ -51,12 +51,12 @@ func serveAgain(t *testing.T, binary, folder string) *served {
 	t.Helper()
 	s := serve(t, binary, folder)
 	s.Stop()
-	s.again(binary, folder)
+	s.restart(binary, folder)
 	return s
 }
 
-// again starts the server again after it has ended.
-func (s *served) again(binary, folder string) {
+// restart starts the server again after it has ended.
+func (s *served) restart(binary, folder string) {
 	s.t.Helper()
 	token := s.FirstToken
 	s.Server = process.Serve(s.t, binary, []string{"--data", folder})
@@ -181,7 +181,7 @@ func TestLogIsCut(t *testing.T) {
 	if err := process.Start(t, binary, nil, "accept-loss", "--yes", "--data", folder).Wait(); err != nil {
 		t.Errorf("accept-loss --yes: %v", err)
 	}
-	s.again(binary, folder)
+	s.restart(binary, folder)
 	events, _, err := s.admin.Events(t.Context(), client.EventQuery{Types: []fermata.EventType{fermata.EventLossAccepted}, Limit: 10})
 	if err != nil || len(events) != 1 {
 		t.Errorf("the loss is recorded as %+v, %v", events, err)
@@ -249,7 +249,7 @@ func TestFileSystemBecomesReadOnly(t *testing.T) {
 	const reason = "the file system of the database is read-only"
 	binary, folder := process.Binary(t), t.TempDir()
 	disk := newDisk(t, folder)
-	program := disk.under(binary)
+	program := disk.wrapWith(binary)
 	s := serve(t, program, folder)
 	var acknowledged []string
 	write := func() error {
@@ -283,7 +283,7 @@ func TestFileSystemBecomesReadOnly(t *testing.T) {
 	disk.readOnly.Store(true)
 	refusesToStart(t, program, folder, "read-only file system")
 	disk.readOnly.Store(false)
-	s.again(program, folder)
+	s.restart(program, folder)
 	s.has(acknowledged)
 	if err := write(); err != nil {
 		t.Errorf("a write after the restart: %v", err)

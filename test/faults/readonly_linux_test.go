@@ -51,8 +51,8 @@ func newDisk(t *testing.T, folder string) *disk {
 // socketEnv names the variable with the socket over which a program hands its seccomp file descriptor to the disk.
 const socketEnv = "FAULTS_DISK_SOCKET"
 
-// under returns a script that runs the binary with its writing calls intercepted by the disk.
-func (d *disk) under(binary string) string {
+// wrapWith returns a script that runs the binary with its writing calls intercepted by the disk.
+func (d *disk) wrapWith(binary string) string {
 	d.t.Helper()
 	own, err := os.Executable()
 	if err != nil {

@@ -46,7 +46,7 @@ var agentVerbs = []verb{
 	{
 		name: "agent-deaf", sentence: "The agent of %s ignores SIGTERM from now on",
 		weight: func(v view) int { return weightIf(v.agent && !v.deaf, 4) },
-		act:    (*Play).agentDeaf,
+		act:    (*Play).agentIgnoresInbox,
 	},
 	{
 		name: "agent-child", sentence: "The agent of %s starts a program in a session of its own",
@@ -138,7 +138,7 @@ func (p *Play) lateGate(r *playTask, _ int) {
 	})
 }
 
-func (p *Play) agentDeaf(r *playTask, _ int) {
+func (p *Play) agentIgnoresInbox(r *playTask, _ int) {
 	if l := p.agent(r); l != nil {
 		if _, err := p.sendOrderTo(l, order{Do: "deaf"}); err == nil {
 			l.update(func() { l.deaf = true })
