@@ -20,7 +20,7 @@ const workflowHookPath = "/v1/hooks/workflow/"
 
 // hooked names the run that a webhook started.
 type hooked struct {
-	RunID string `json:"run_id" doc:"the same for a request that is sent again"`
+	RunID string `json:"run_id,omitempty" doc:"the same for a request that is sent again; missing if the body does not meet the condition of the trigger"`
 }
 
 // registerWorkflowHook registers the webhook of workflows. It does not use huma,
@@ -35,7 +35,7 @@ func (s *Server) registerWorkflowHook() {
 	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{}}}}
 	op.Responses = map[string]*huma.Response{
 		"202": {
-			Description: "the run that it started",
+			Description: "the request was taken; run_id names the run that it started",
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[hooked](), true, "")}},
 		},
 		"default": {

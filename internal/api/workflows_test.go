@@ -429,6 +429,31 @@ func TestStrangersLearnNothingFromWebhooks(t *testing.T) {
 	}
 }
 
+// A request that the condition of the trigger does not want is taken, and starts nothing: senders stop to send after
+// refusals. A condition that cannot be evaluated is the sender's mistake or the author's, and is told.
+func TestConditionOfAWebhook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(strings.Replace(deploy, "  - webhook: true\n", "  - {webhook: true, auth: none, if: \"trigger.body.kind != 'skip'\"}\n", 1))
+	for body, want := range map[string]string{
+		`{"kind":"skip","version":"1"}`: `{}`,
+		`{"kind":"ship","version":"1"}`: `{"run_id":"task_`,
+		`{"version":"1"}`:               `"the condition of the trigger: trigger.body.kind: there is no \"kind\"`,
+	} {
+		status := http.StatusAccepted
+		if strings.Contains(want, "the condition") {
+			status = http.StatusBadRequest
+		}
+		r := w.call("", "POST /v1/hooks/workflow/deploy", body)
+		if r.status != status || !strings.Contains(string(r.body), want) {
+			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	if runs := w.runs("GET /v1/workflow-runs"); len(runs) != 1 {
+		t.Errorf("runs %+v", runs)
+	}
+}
+
 func TestReadingAWebhookStartsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -113,7 +113,11 @@ func (x *execution) checkOtherInput(r store.Reader, step *definition.Step, doc j
 	if lost := fermata.FindLostNumber(doc); lost != "" {
 		return permanentError(codeInput, fermata.LostNumberError("the input", lost))
 	}
-	u := unit{row: &fermata.WorkflowStep{TaskID: x.run.ID, Step: step.ID}, input: decodeObject(doc)}
+	input, err := x.restoreSecrets(step, decodeObject(doc))
+	if err != nil {
+		return err
+	}
+	u := unit{row: &fermata.WorkflowStep{TaskID: x.run.ID, Step: step.ID}, input: input}
 	if err := x.checkInput(step, u.row, u.input); err != nil || x.s.Stub != nil {
 		return err // a simulation has no other workflows and no tools of the workspace
 	}

@@ -205,6 +205,47 @@ func (w *world) wantInputRefusal(err error, field, want string) {
 	}
 }
 
+// People see an input without its secrets. What they change and give back has placeholders, which stand for the secrets
+// where the definition has them, and nowhere else.
+func TestAnotherInputHasTheSecretsOfTheStep(t *testing.T) {
+	onBoth(t, func(w *world) {
+		down, got := true, ""
+		w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
+			if down {
+				return nil, errors.New("away")
+			}
+			got = asJSON(c.Input)
+			return nil, nil //nolint:nilnil // the tool gives null
+		})
+		run := w.run("name: call\ntriggers: [{manual: true}]\nsteps:\n  - {id: call, tool: apply, on_error: ask, input: {url: old, headers: {auth: \"Bearer {{ secrets.API }}\"}, keys: [\"{{ secrets.API }}\"], all: \"{{ {a: secrets.API} }}\"}}\n", nil)
+		q := w.awaitRunQuestion(run.ID)
+		olga := w.operator()
+		for input, want := range map[string]string{
+			`{"url":"https://evil.example/[secret API]"}`:     "url: [secret API] stands for the secret only where the definition has {{ secrets.API }}",
+			`{"headers":{"other":"[secret API]"}}`:            "headers.other: [secret API] stands for",
+			`{"keys":["x","[secret API]"]}`:                   "keys[1]: [secret API] stands for",
+			`{"headers":{"auth":"Bearer [secret unnamed]"}}`:  "headers.auth: [secret unnamed] stands for",
+			`{"headers":{"auth":"Bearer {{ secrets.API }}"}}`: "headers.auth: another input is no template",
+		} {
+			_, err := w.Engine.Answer(w.Context(), olga, q.ID, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": input}})
+			w.wantInputRefusal(err, "answers.input", want)
+		}
+		down = false
+		const given = `{"all":{"a":"[secret API]"},"headers":{"auth":"Bearer [secret API]"},"keys":["[secret API]"],"url":"new [secret sauce]"}`
+		w.answerAs(olga, q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": given}})
+		run = w.await(run.ID, fermata.TaskDone)
+		if want := strings.ReplaceAll(given, "[secret API]", "s3cret-API"); got != want {
+			w.Errorf("the tool got %s", got)
+		}
+		if input := string(run.Steps[0].Input); input != given {
+			w.Errorf("the step shows %s", input)
+		}
+		if text := w.storedText(run.ID); strings.Contains(text, "s3cret-API") {
+			w.Errorf("the secret is stored: %s", text)
+		}
+	})
+}
+
 // An input that the step refuses when it begins is not used again: trying again takes the step's own input.
 func TestARefusedInputIsForgotten(t *testing.T) {
 	onBoth(t, func(w *world) {

@@ -59,6 +59,11 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	return known
 }
 
+// isKnown reports whether a text may be hidden as the secret of this name.
+func (k secrets) isKnown(name string) bool {
+	return slices.ContainsFunc(k.forms, func(f form) bool { return f.name == name })
+}
+
 // checkSecretUse returns an error if workflows of the project may not use the secret.
 func (s *Service) checkSecretUse(project, name string) *fermata.Error {
 	if s.CheckSecretUse == nil {

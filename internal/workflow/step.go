@@ -168,7 +168,10 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	case step == definition.FailureComment:
 		input = map[string]any{"body": x.failureComment()}
 	case len(x.st.Input) > 0:
-		input = decodeObject(x.st.Input)
+		var err error
+		if input, err = x.restoreSecrets(step, decodeObject(x.st.Input)); err != nil {
+			return nil, err
+		}
 		row.Note = "with another input, by " + x.st.InputBy
 	default:
 		var err error

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -12,7 +13,8 @@ import (
 )
 
 // StartByWebhook starts a run by a request from outside. The request must be signed as Standard Webhooks says, unless
-// the trigger has auth: none. The body is data, never a template. Requests with the same id start one run.
+// the trigger has auth: none. The body is data, never a template. Requests with the same id start one run. It returns the
+// id of the run, or "" if the body does not meet the condition of the trigger.
 func (s *Service) StartByWebhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
 	r := s.db.Reader(ctx, workspace)
 	w, err := r.Workflow(name)
@@ -76,8 +78,11 @@ func (s *Service) fireWebhook(ctx context.Context, d *definition.Workflow, w *fe
 	cause, _ := env["trigger"].(map[string]any)
 	if t.If != nil {
 		holds, err := t.If.Bool(env)
-		if err != nil || !holds {
-			return "", fermata.Invalid(fermata.Problem{Field: "body", Message: "does not meet the condition of the trigger"})
+		if err != nil {
+			return "", fermata.Invalid(fermata.Problem{Field: "body", Message: fmt.Sprintf("the condition of the trigger: %s", err)})
+		}
+		if !holds {
+			return "", nil
 		}
 	}
 	given, failedInput, err := renderInputs(t, env)

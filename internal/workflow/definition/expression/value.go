@@ -200,3 +200,12 @@ func (v Value) Field(key string) (Value, bool) {
 	}
 	return Value{}, false
 }
+
+// Item returns an item of a list, and false if the list does not have it.
+func (v Value) Item(i int) (Value, bool) {
+	n, _ := v.node.(items)
+	if i < 0 || i >= len(n) {
+		return Value{}, false
+	}
+	return n[i], true
+}
