@@ -33,7 +33,7 @@ func (s *Service) Move(ctx context.Context, c fermata.Caller, givenID string) (*
 		if err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, x.moveToNewest(tx, c)
+		return struct{}{}, x.moveToNewest(tx, c, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -53,8 +53,9 @@ func checkMovable(t *fermata.Task) error {
 	return nil
 }
 
-// moveToNewest pins the run to the newest definition of its workflow.
-func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
+// moveToNewest pins the run to the newest definition of its workflow. backTo is the step to which the run has just gone
+// back, or nil. If no step stays done, the run begins the newest definition from its start.
+func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller, backTo *definition.Step) error {
 	w, err := tx.Workflow(x.run.Workflow)
 	if err != nil {
 		return err
@@ -69,8 +70,14 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	if err != nil {
 		return err
 	}
-	if err := x.checkCompatible(newest); err != nil {
-		return err
+	m := x.moveOf(newest, backTo)
+	if problems := m.problems(); len(problems) > 0 {
+		return x.errIncompatible(problems, x.stepToGoBackTo(m))
+	}
+	if m.keepsNothing() {
+		feedback := x.st.Feedback
+		x.st.enterPhase(newest, definition.MainPhase)
+		x.st.Feedback = feedback
 	}
 	inputs, err := checkInputs(newest, decodeObject(x.run.Inputs))
 	if refusal, ok := errors.AsType[*fermata.Error](err); ok {
@@ -87,24 +94,15 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	return nil
 }
 
-// checkCompatible returns an error if the newest definition changes a step that the run has begun and will not do
-// again. It also returns one for a step at a place that the run has already passed.
-func (x *execution) checkCompatible(newest *definition.Workflow) error {
-	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
-		return x.errIncompatible([]string{"steps run side by side in only one of the two definitions"}, "")
-	}
-	m := x.moveOf(newest)
-	problems := m.problems()
-	if len(problems) == 0 {
-		return nil
-	}
-	return x.errIncompatible(problems, x.stepToGoBackTo(m))
-}
-
 // move is a change of a run to the newest definition.
+//
+// The newest definition must not change a step that the run has begun and will not do again, and must not have a new one
+// at a place that the run has passed.
 type move struct {
 	x      *execution
 	newest *definition.Workflow
+	// backTo is the step to which the run goes back before, or nil.
+	backTo *definition.Step
 	// currentSteps holds the steps at which the run is. The value says whether the step will be done again.
 	currentSteps map[string]bool
 	// isHidden reports whether the run has not begun a step, or has gone back to a step before it.
@@ -113,8 +111,8 @@ type move struct {
 	isInMainPhase bool
 }
 
-func (x *execution) moveOf(newest *definition.Workflow) move {
-	m := move{x, newest, map[string]bool{}, x.isHidden, x.phase() == definition.MainPhase}
+func (x *execution) moveOf(newest *definition.Workflow, backTo *definition.Step) move {
+	m := move{x, newest, backTo, map[string]bool{}, x.isHidden, x.phase() == definition.MainPhase}
 	for _, p := range x.positions() {
 		hasFailed := p.WaitsFor == waitForRetry || p.WaitsFor == waitForRemedy
 		m.currentSteps[p.Next] = p.Redo || hasFailed || x.isHidden(p.Next)
@@ -134,7 +132,7 @@ func (m move) moveAfter(step *definition.Step) move {
 			currentSteps[id] = isRedone
 		}
 	}
-	return move{m.x, m.newest, currentSteps, func(id string) bool { return again[id] || m.isHidden(id) }, true}
+	return move{m.x, m.newest, step, currentSteps, func(id string) bool { return again[id] || m.isHidden(id) }, true}
 }
 
 // stepToGoBackTo returns the last step from which the run can go on with the newest definition, or "" if there is none.
@@ -148,8 +146,24 @@ func (x *execution) stepToGoBackTo(m move) string {
 	return ""
 }
 
+// keepsNothing reports whether the run goes back so far that no main step stays done.
+func (m move) keepsNothing() bool {
+	if m.backTo == nil || m.newest.Step(m.backTo.ID) == nil {
+		return false
+	}
+	return !slices.ContainsFunc(m.x.def.Steps, func(step definition.Step) bool {
+		return step.Phase == definition.MainPhase && !m.currentSteps[step.ID] && !m.isHidden(step.ID)
+	})
+}
+
 // problems returns the reasons why the run cannot continue with the newest definition.
 func (m move) problems() []string {
+	if m.keepsNothing() {
+		return nil
+	}
+	if m.x.def.Forks(definition.MainPhase) != m.newest.Forks(definition.MainPhase) {
+		return []string{"steps run side by side in only one of the two definitions"}
+	}
 	var problems []string
 	kept, passed := map[string]bool{}, map[string]bool{}
 	for i := range m.x.def.Steps {

@@ -132,3 +132,39 @@ steps:
 		})
 	}
 }
+
+// A run that goes back so far that no step stays done begins the newest definition from its start: also if that has
+// another first step, or steps side by side.
+func TestNothingStaysDone(t *testing.T) {
+	const two = "name: two\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: note}\n  - {id: q, tool: post_question, suspend: true, input: {question: \"Which?\", options: [x], timeout: never}}\n"
+	for name, tt := range map[string]struct{ from, to, want string }{
+		"a new first step":        {"steps:\n", "steps:\n  - {id: zero, tool: note}\n", "a/2:done q/2:done zero/1:done"},
+		"a step beside the first": {"options: [x], timeout: never}}\n", "options: [x], timeout: never}}\n  - {id: beside, tool: note, needs: []}\n", "a/2:done beside/1:done q/2:done"},
+		"another first step":      {"id: a, tool: note}", "id: a, tool: note, input: {text: hello}}", "a/2:done q/2:done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run(two, nil)
+				first := w.awaitRunQuestion(run.ID)
+				w.put(strings.Replace(two, tt.from, tt.to, 1))
+				_, err := w.s.Move(w.Context(), admin, run.ID)
+				refusal, ok := errors.AsType[*fermata.Error](err)
+				if !ok || !strings.Contains(refusal.Hint, "rewind "+run.ID+" a --newest") {
+					w.Fatalf("it says %v", err)
+				}
+				_, err = w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: "a", Newest: true, Feedback: "again"})
+				w.OK(err)
+				var q *fermata.Question
+				patience.Await(w, "it asks again", func() bool {
+					q = w.awaitStepQuestion(run.ID, "q")
+					return q.ID != first.ID
+				})
+				w.answer(q, fermata.Answer{Answer: "x"})
+				w.await(run.ID, fermata.TaskDone)
+				if got := w.outcomes(run.ID); got != tt.want {
+					w.Errorf("got %s", got)
+				}
+			})
+		})
+	}
+}

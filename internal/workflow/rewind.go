@@ -37,7 +37,7 @@ func (s *Service) Rewind(ctx context.Context, c fermata.Caller, givenID string, 
 		dropped := x.rewind(tx, t, step, request.Feedback)
 		dropped.Reason = fmt.Sprintf("%s sent the run back to the step %s", c.Actor().DisplayName(), step.ID)
 		if request.Newest {
-			if err := x.moveToNewest(tx, c); err != nil {
+			if err := x.moveToNewest(tx, c, step); err != nil {
 				return dropped, err
 			}
 		}
