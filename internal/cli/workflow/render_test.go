@@ -265,6 +265,19 @@ func TestWhatARunWaitsForIsSeen(t *testing.T) {
 	}
 }
 
+// A question that somebody answered, so that the answer can still be taken back, does not ask for another answer.
+func TestAHeldAnswerIsSeen(t *testing.T) {
+	t.Parallel()
+	s := session.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
+	s.Now = rendertest.NoonClock
+	run := waitingRun()
+	run.PendingQuestion.HeldAnswer = &fermata.HeldAnswer{By: fermata.Actor{Kind: fermata.ActorHuman, Name: "ann"}, ReleaseAt: rendertest.Noon.Add(5 * time.Second)}
+	text := strings.Join(drawing.Lines(s, &runView{s: s, marks: drawing.Symbols, run: run}), "\n")
+	if want := "ann answered; it counts from 12:00:05 UTC on, unless it is taken back: fermata undo " + s.IDText(run.PendingQuestion.ID); !strings.Contains(text, want) || strings.Contains(text, "answer it") {
+		t.Errorf("it shows\n%s", text)
+	}
+}
+
 // A run that went back must again do the steps after the one that it went back to, and the steps at its end.
 func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 	t.Parallel()

@@ -104,6 +104,9 @@ func (v *runView) questionRows(q *fermata.Question) []drawing.Row {
 	p := v.s.Stdout()
 	text := p.Yellow(v.marks.Asks) + " " + p.Dim(v.s.IDText(q.ID)) + "  " + terminal.OneLine(q.Title) + p.Dim("  ["+render.QuestionFacts(&v.s.Console, q)+"]")
 	command := "answer it: fermata respond " + v.s.IDText(q.ID)
+	if h := q.HeldAnswer; h != nil {
+		command = fmt.Sprintf("%s answered; it counts from %s on, unless it is taken back: fermata undo %s", render.ActorName(h.By), h.ReleaseAt.UTC().Format("15:04:05 MST"), v.s.IDText(q.ID))
+	}
 	return []drawing.Row{
 		{Text: text, Key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))},
 		{Text: "  " + p.Dim(command), Key: command},
