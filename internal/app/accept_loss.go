@@ -17,6 +17,9 @@ import (
 // database, so that the server starts again.
 func AcceptLoss(ctx context.Context, o config.AcceptLoss, out io.Writer) error {
 	storage := Storage{Storage: o.Storage}
+	if err := requireDatabase(storage); err != nil {
+		return err
+	}
 	opts, err := storeOptions(storage)
 	if err != nil {
 		return err

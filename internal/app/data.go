@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -68,6 +70,26 @@ func checkFolder(flag, path string) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s is no folder", flag, path).WithHint("name a folder; it is made where there is none")
 	}
 	return nil
+}
+
+// hasDatabase reports whether a SQLite file is there. A PostgreSQL database is taken to be there.
+func hasDatabase(opts store.Options) bool {
+	if store.IsPostgres(opts.URL) {
+		return true
+	}
+	_, err := os.Stat(opts.URL)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// requireDatabase refuses a folder without a database. A command that works on a database must not make a new one, and
+// say of it that all is well.
+func requireDatabase(d Storage) error {
+	opts, err := storeOptions(d)
+	if err != nil || hasDatabase(opts) {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeNotFound, "there is no database in %s", filepath.Dir(opts.URL)).
+		WithHint("name the data folder of the server with --data")
 }
 
 // lockFile makes sure that only one process uses a SQLite file, because a second one would not notice the first one's

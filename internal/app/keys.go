@@ -57,6 +57,9 @@ func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
 // RotateKeys adds a new master key, makes it the current one, and seals every secret with it. The old keys stay in
 // the file, because they open earlier backups.
 func RotateKeys(ctx context.Context, d Storage, out io.Writer) error {
+	if err := requireDatabase(d); err != nil {
+		return err
+	}
 	return withDatabase(ctx, d, func(db *store.DB) error {
 		id, err := db.Keys().Add()
 		if err == nil {

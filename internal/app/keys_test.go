@@ -50,6 +50,12 @@ func TestRotateKeys(t *testing.T) {
 	t.Parallel()
 	d := Storage{Storage: config.Storage{Data: filepath.Join(t.TempDir(), "data")}}
 	var said strings.Builder
+	if err := RotateKeys(t.Context(), d, &said); fermata.CodeOf(err) != fermata.CodeNotFound {
+		t.Errorf("without a database: %v", err)
+	}
+	if err := Migrate(t.Context(), d, io.Discard); err != nil {
+		t.Fatal(err)
+	}
 	if err := RotateKeys(t.Context(), d, &said); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -107,10 +108,19 @@ func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
 	return db, nil
 }
 
-// Migrate only brings a database up to date.
+// Migrate only brings a database up to date. It makes a SQLite database where there is none, and says so.
 func Migrate(ctx context.Context, d Storage, out io.Writer) error {
+	opts, err := storeOptions(d)
+	if err != nil {
+		return err
+	}
+	isNew := !hasDatabase(opts)
 	return withDatabase(ctx, d, func(db *store.DB) error {
-		_, err := fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
+		text := fmt.Sprintf("the %s database is up to date", db.Dialect())
+		if isNew {
+			text = "there was no database in " + filepath.Dir(opts.URL) + ": a new one was made"
+		}
+		_, err := fmt.Fprintln(out, text)
 		return err
 	})
 }
