@@ -80,10 +80,14 @@ func grantMAC(key []byte, body string) []byte {
 // the key signed it.
 func OpenGrant(signed string, key []byte) (Grant, error) {
 	var g Grant
+	if !strings.HasPrefix(strings.TrimSpace(signed), grantPrefix+".") {
+		return g, Errorf(CodeForbidden, "this is no grant: a grant begins with %s.", grantPrefix).
+			WithHint("take it from the context of the resumed task, which has it until it is used")
+	}
 	bad := Errorf(CodeForbidden, "the grant is not one of this workspace, or was changed").
 		WithHint("take it from the context of the resumed task, whole")
 	body, sum, ok := cutLast(strings.TrimSpace(signed), ".")
-	if !ok || !strings.HasPrefix(body, grantPrefix+".") {
+	if !ok {
 		return g, bad
 	}
 	given, err := base64.RawURLEncoding.Strict().DecodeString(sum)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -51,10 +52,24 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 		return s.callerWithoutToken(r)
 	}
 	c, err := s.Engine.Authenticate(r.Context(), secret)
+	if err != nil && s.SingleUser && isLocal(r) {
+		err = withSingleUserHint(err)
+	}
 	if err != nil {
 		return nil, s.limitWrongSecrets(r, err, "too many requests with a wrong token came from this address")
 	}
 	return &c, nil
+}
+
+// withSingleUserHint adds to the refusal of a token that this server needs none. The token may be of another server that
+// was at the same address before. It is refused all the same: it may be an agent's, which must not count as the person.
+func withSingleUserHint(err error) error {
+	refusal, ok := errors.AsType[*fermata.Error](err)
+	if !ok || refusal.Code != fermata.CodeUnauthenticated {
+		return err
+	}
+	return fermata.Errorf(refusal.Code, "%s", refusal.Message).
+		WithHint("this server runs with --single-user and needs no token: remove the stored one (fermata logout), or unset FERMATA_TOKEN")
 }
 
 // renewal returns the function that authenticates the caller of a waiting request again. It is nil in single-user

@@ -57,6 +57,22 @@ func TestSingleUser(t *testing.T) {
 	}
 }
 
+// A token of another server is refused also where none is needed, and the hint says so.
+func TestSingleUserNeedsNoToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, singleUser)
+	for _, path := range []string{"/v1/tasks", "/v1/whoami"} {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:7433"+path, http.NoBody)
+		r.RemoteAddr = "127.0.0.1:9"
+		r.Header.Set("Authorization", "Bearer "+fermata.NewSecret())
+		rec := httptest.NewRecorder()
+		w.api.ServeHTTP(rec, r)
+		if rec.Code != http.StatusUnauthorized || !strings.Contains(rec.Body.String(), "fermata logout") {
+			t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+		}
+	}
+}
+
 func TestWithoutSingleUserEveryCallNeedsAToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

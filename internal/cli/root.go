@@ -86,6 +86,7 @@ type root struct {
 	Install install.Command `cmd:"" group:"gate" help:"Set an agent program up for a person's desk."`
 
 	Login         access.LoginCommand         `cmd:"" group:"access" help:"Store the server and the token to use."`
+	Logout        access.LogoutCommand        `cmd:"" group:"access" help:"Remove the stored token of a server."`
 	Channels      channel.Command             `cmd:"" name:"channel" group:"access" help:"Where questions reach people: Slack, e-mail, GitHub, webhooks."`
 	Deliveries    channel.DeliveriesCommand   `cmd:"" group:"access" help:"What was sent, what waits, and what could not be sent."`
 	Notifications access.NotificationsCommand `cmd:"" group:"access" help:"How you want to be reached: quiet hours, digest."`

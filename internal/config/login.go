@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,13 @@ func (l Login) WithToken(url, token string) Login {
 	}
 	tokens[CanonicalURL(url)] = token
 	return Login{URL: CanonicalURL(url), Tokens: tokens}
+}
+
+// WithoutToken returns a copy of the login without the token for the server.
+func (l Login) WithoutToken(url string) Login {
+	tokens := maps.Clone(l.Tokens)
+	delete(tokens, CanonicalURL(url))
+	return Login{URL: l.URL, Tokens: tokens}
 }
 
 // CanonicalURL returns the canonical spelling of a server's address: without

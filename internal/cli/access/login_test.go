@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/clitest"
 	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
@@ -59,5 +60,29 @@ func TestLoginIsForOneServer(t *testing.T) {
 	}
 	if code, _, _ := clitest.Run(t, secret[:20]+"\n", "login", "--url", one); code != session.ExitNotAllowed {
 		t.Errorf("a damaged token: got %d, want 4", code)
+	}
+}
+
+// A stored token is removed for one server; the others keep theirs.
+func TestLogout(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	path, err := config.LoginPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (config.Login{}).WithToken("http://one", "a").WithToken("http://two", "b").Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, talk := clitest.Run(t, "", "logout"); code != session.ExitOK || !strings.Contains(talk, "the token for http://two was removed from "+path) {
+		t.Errorf("got %d\n%s", code, talk)
+	}
+	if login, err := config.LoadLogin(path); err != nil || login.Token("http://one") != "a" || login.Token("http://two") != "" {
+		t.Errorf("stored are %+v, %v", login, err)
+	}
+	if code, _, talk := clitest.Run(t, "", "logout"); code != session.ExitNotFound || !strings.Contains(talk, "no token is stored for http://two") {
+		t.Errorf("again: got %d\n%s", code, talk)
+	}
+	if code, _, talk := clitest.Run(t, "", "logout", "--url", "http://one/"); code != session.ExitOK {
+		t.Errorf("another server: got %d\n%s", code, talk)
 	}
 }

@@ -54,7 +54,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestInstallNamesTheServer checks that the hook names its server, its token file and the whole path of the program.
+// TestInstallNamesTheServer checks that the hook names its server, its token file and the whole path of the program, and that the MCP server has the same address.
 func TestInstallNamesTheServer(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
@@ -66,6 +66,10 @@ func TestInstallNamesTheServer(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(dir, ".claude", "settings.json"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	servers, err := os.ReadFile(filepath.Join(dir, ".claude.json"))
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(servers)), " "), `"--url", "https://fermata.example"`) {
+		t.Errorf("the MCP server is %s, %v", servers, err)
 	}
 	want := " hook claude --server 'https://fermata.example' --token-file " + filepath.Join(dir, "config", "fermata", "login.json") + " || "
 	if text := string(data); !strings.Contains(text, want) || !strings.Contains(text, `"command": "/`) && !strings.Contains(text, `"command": "'/`) {

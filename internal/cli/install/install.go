@@ -13,6 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
 // Command is fermata install: it sets an agent program up, or removes what it wrote.
@@ -269,6 +270,9 @@ type target struct {
 	program string
 	// server holds the flags of hooks that name the server and the token for it.
 	server []string
+	// url is the address of the server if it was named, and is not the one of the stored login. The MCP server needs it
+	// then, because it would use the login.
+	url string
 }
 
 func (c *Command) findTarget(s *session.Session) (target, error) {
@@ -291,6 +295,9 @@ func (c *Command) findTarget(s *session.Session) (target, error) {
 		p.server = append(p.server, "--token-file", file)
 	}
 	p.server = append(p.server, agent.ProxyFlag(address)...)
+	if config.CanonicalURL(s.URL) != "" && address != config.CanonicalURL(login.URL) {
+		p.url = address
+	}
 	return p, nil
 }
 

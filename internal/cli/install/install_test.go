@@ -192,7 +192,7 @@ var otherTOML = []string{
 
 func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 	t.Parallel()
-	f := tomlFile("config.toml", "fermata")
+	f := tomlFile("config.toml", "fermata", []string{"mcp"})
 	for _, before := range otherTOML {
 		with := applyEdit(t, f, before, false)
 		if again := applyEdit(t, f, with, false); again != with || !strings.HasPrefix(with, before) {
@@ -220,9 +220,9 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 func TestInstallRenewsTOML(t *testing.T) {
 	t.Parallel()
 	for _, before := range otherTOML {
-		old := applyEdit(t, tomlFile("config.toml", "/old/fermata"), before, false)
+		old := applyEdit(t, tomlFile("config.toml", "/old/fermata", []string{"mcp"}), before, false)
 		old = strings.Replace(old, "3600", "7200\nenv = { FERMATA_TOKEN = \"fmt_x\" }", 1)
-		f := tomlFile("config.toml", "/new/fermata")
+		f := tomlFile("config.toml", "/new/fermata", []string{"mcp"})
 		again := applyEdit(t, f, old, false)
 		if want := strings.Replace(old, "/old/", "/new/", 1); again != want {
 			t.Errorf("it is\n%s", again)
@@ -392,5 +392,52 @@ func TestWholeFilesOfOthersStay(t *testing.T) {
 	}
 	if got := applyEdit(t, gate, applyEdit(t, gate, "", false), true); got != "" {
 		t.Errorf("the own plugin became %q", got)
+	}
+}
+
+// The MCP server uses the server that was named, as the hooks do. Installing for another server, or for the one of the
+// login again, renews the entry, and removing leaves nothing of it.
+func TestInstallNamesTheServerOfTheMCPServer(t *testing.T) {
+	t.Parallel()
+	at := newInstallTarget(t)
+	other := at
+	other.url = "https://fermata.example"
+	codex, err := at.codex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherCodex, err := other.codex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opencode, err := at.opencode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherOpencode, err := other.opencode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, files := range map[string][2]configFile{
+		"claude": {at.claude().files[0], other.claude().files[0]}, "codex": {codex.files[0], otherCodex.files[0]},
+		"gemini": {at.gemini().files[0], other.gemini().files[0]}, "opencode": {opencode.files[0], otherOpencode.files[0]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plain := applyEdit(t, files[0], "", false)
+			named := applyEdit(t, files[1], plain, false)
+			if strings.Contains(plain, "--url") || !strings.Contains(strings.Join(strings.Fields(named), " "), `"--url", "https://fermata.example"`) {
+				t.Errorf("it is\n%s\nand with the address\n%s", plain, named)
+			}
+			if again := applyEdit(t, files[1], named, false); again != named {
+				t.Errorf("a second time it is\n%s", again)
+			}
+			if back := applyEdit(t, files[0], named, false); back != plain {
+				t.Errorf("without the address it is\n%s", back)
+			}
+			if left := applyEdit(t, files[0], named, true); strings.Contains(left, "fermata") {
+				t.Errorf("left behind\n%s", left)
+			}
+		})
 	}
 }

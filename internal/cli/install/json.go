@@ -50,10 +50,19 @@ func isOwnServer(value []byte) bool {
 			words = append(words, word)
 		}
 	}
-	if len(words) == 4 && words[2] == "--ask-tool" {
-		words = words[:2]
+	return len(words) > 0 && isOwnCommand(words[0], words[1:])
+}
+
+// isOwnCommand reports whether a command is one by which install lets an agent program start the MCP server.
+func isOwnCommand(program string, args []string) bool {
+	if len(args) == 0 || args[0] != "mcp" || !strings.HasPrefix(filepath.Base(program), hook.OwnServerName) {
+		return false
 	}
-	return len(words) == 2 && strings.HasPrefix(filepath.Base(words[0]), hook.OwnServerName) && words[1] == "mcp"
+	flags := args[1:]
+	for len(flags) >= 2 && (flags[0] == "--ask-tool" || flags[0] == "--url") {
+		flags = flags[2:]
+	}
+	return len(flags) == 0
 }
 
 // isOwnHook reports whether the value is a group of hooks that install wrote.

@@ -118,6 +118,15 @@ func allowedNote(tools []string) string {
 	return "allowed without a dialog, and nothing else: " + strings.Join(tools, ", ")
 }
 
+// mcpArgs returns the arguments with which an agent program starts the MCP server.
+func (p target) mcpArgs(flags ...string) []string {
+	args := append([]string{"mcp"}, flags...)
+	if p.url != "" {
+		args = append(args, "--url", p.url)
+	}
+	return args
+}
+
 func (p target) claude() *installation {
 	dir := envOr("CLAUDE_CONFIG_DIR", filepath.Join(p.home, ".claude"))
 	settings, servers := filepath.Join(dir, "settings.json"), filepath.Join(p.home, ".claude.json")
@@ -130,7 +139,7 @@ func (p target) claude() *installation {
 	return &installation{
 		files: []configFile{
 			jsonFile(servers, jsonPart{path: []string{"mcpServers", hook.OwnServerName}, isOwn: isOwnServer,
-				value: stdioServer{Type: "stdio", Command: p.program, Args: []string{"mcp"}, AlwaysLoad: true}}),
+				value: stdioServer{Type: "stdio", Command: p.program, Args: p.mcpArgs(), AlwaysLoad: true}}),
 			jsonFile(settings, slices.Concat(allowParts(), []jsonPart{
 				hookPart("PreToolUse", commandHook(p.gateHookLine("claude", ""), gateSeconds)),
 				hookPart("PermissionRequest", commandHook(p.mirrorHookLine("claude", "--wait "+deskWait), hookSeconds)),
@@ -152,7 +161,7 @@ func (p target) codex() (*installation, error) {
 	dir := envOr("CODEX_HOME", filepath.Join(p.home, ".codex"))
 	return &installation{
 		files: []configFile{
-			tomlFile(filepath.Join(dir, "config.toml"), p.program),
+			tomlFile(filepath.Join(dir, "config.toml"), p.program, p.mcpArgs()),
 			jsonFile(filepath.Join(dir, "hooks.json"),
 				hookPart("PreToolUse", commandHook(p.gateHookLine("codex", "--wait "+deskWait), hookSeconds)),
 				hookPart("PermissionRequest", commandHook(p.mirrorHookLine("codex", "--wait "+deskWait), hookSeconds)),
@@ -179,7 +188,7 @@ func (p target) opencode() (*installation, error) {
 		Command []string `json:"command"`
 		Enabled bool     `json:"enabled"`
 		Timeout int      `json:"timeout"`
-	}{"local", []string{p.program, "mcp"}, true, 600_000}
+	}{"local", append([]string{p.program}, p.mcpArgs()...), true, 600_000}
 	gate, err := agent.OpenCodePlugin(p.gateHookLine("opencode", "--wait "+deskWait), false)
 	if err != nil {
 		return nil, err
@@ -221,7 +230,7 @@ func (p target) gemini() *installation {
 	return &installation{
 		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
 			jsonPart{path: []string{"mcpServers", hook.OwnServerName}, isOwn: isOwnServer,
-				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000, Tools: agent.ToolNames(agent.AskPerson), Trust: true}},
+				value: stdioServer{Command: p.program, Args: p.mcpArgs("--ask-tool", agent.AskPerson), Timeout: 600_000, Tools: agent.ToolNames(agent.AskPerson), Trust: true}},
 			hookPart("BeforeTool", gate))},
 		notes: []string{allowedNote(agent.ToolNames(agent.AskPerson)), "sessions that run already have to be started again"},
 	}

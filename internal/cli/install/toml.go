@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,8 +21,8 @@ const (
 )
 
 // tomlFile returns the configFile of Codex's configuration. Fermata's part is added as a block, so that no byte of the
-// rest changes. If the part exists, only the command that starts the server is updated.
-func tomlFile(path, program string) configFile {
+// rest changes. If the part exists, only the command that starts the server is updated, with its arguments.
+func tomlFile(path, program string, args []string) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		server, err := serverOf(content)
 		if err != nil {
@@ -33,12 +32,12 @@ func tomlFile(path, program string) configFile {
 		case server == nil && remove:
 			return nilIfEmpty(removeMarks(content), content), nil
 		case server == nil:
-			return addBlock(removeMarks(content), program)
+			return addBlock(removeMarks(content), program, args)
 		case !server.isOwn() && remove:
 			return content, nil
 		case !server.isOwn():
 			return nil, fmt.Errorf("mcp_servers.%s is there already, and was not written by fermata install; rename or remove it first", hook.OwnServerName)
-		case !remove && server.Command == program:
+		case !remove && server.Command == program && slices.Equal(server.Args, args):
 			return content, nil
 		}
 		from, to := findPart(content)
@@ -48,7 +47,8 @@ func tomlFile(path, program string) configFile {
 		if remove {
 			return nilIfEmpty(removeMarks(cutPart(content, from, to)), content), nil
 		}
-		part := commandPattern.ReplaceAllLiteral(content[from:to], []byte("command = "+strconv.Quote(program)))
+		part := commandPattern.ReplaceAllLiteral(content[from:to], []byte(commandLine(program)))
+		part = argsPattern.ReplaceAllLiteral(part, []byte(argsLine(args)))
 		return slices.Concat(content[:from], part, content[to:]), nil
 	}}
 }
@@ -60,8 +60,16 @@ type tomlServer struct {
 }
 
 // isOwn reports whether the server is Fermata's. It checks the command that starts the server.
-func (s *tomlServer) isOwn() bool {
-	return strings.HasPrefix(filepath.Base(s.Command), hook.OwnServerName) && slices.Equal(s.Args, []string{"mcp"})
+func (s *tomlServer) isOwn() bool { return isOwnCommand(s.Command, s.Args) }
+
+func commandLine(program string) string { return "command = " + strconv.Quote(program) }
+
+func argsLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = strconv.Quote(arg)
+	}
+	return "args = [" + strings.Join(quoted, ", ") + "]"
 }
 
 // serverOf returns the server with Fermata's name, or nil.
@@ -86,13 +94,13 @@ func serverOf(content []byte) (*tomlServer, error) {
 }
 
 // addBlock adds Fermata's part at the end, after a blank line if the rest ends with a line end.
-func addBlock(rest []byte, program string) ([]byte, error) {
+func addBlock(rest []byte, program string, args []string) ([]byte, error) {
 	out := bytes.Clone(rest)
 	if len(out) > 0 {
 		out = append(out, '\n')
 	}
 	out = append(out, strings.Join([]string{
-		blockBegin, "[mcp_servers." + hook.OwnServerName + "]", "command = " + strconv.Quote(program), `args = ["mcp"]`,
+		blockBegin, "[mcp_servers." + hook.OwnServerName + "]", commandLine(program), argsLine(args),
 		"# Asking may wait for a person.", "tool_timeout_sec = 3600", blockEnd, "",
 	}, "\n")...)
 	if _, err := serverOf(out); err != nil {
@@ -106,6 +114,7 @@ var (
 	anyTablePattern  = regexp.MustCompile(`(?m)^\[`)
 	lastValuePattern = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*\n?`)
 	commandPattern   = regexp.MustCompile(`(?m)^command = .*$`)
+	argsPattern      = regexp.MustCompile(`(?m)^args = \[.*\]$`)
 )
 
 // findPart returns where Fermata's part begins and ends. The part is the block between the marks if no other table is
