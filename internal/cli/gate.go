@@ -54,10 +54,18 @@ func (c *gateListCommand) Run(ctx context.Context, s *session.Session) error {
 		{Head: "USES"}, {Head: "EXPIRES"}, {Head: "OWNER", Flex: true}, {Head: "REASON", Flex: true},
 	}}
 	for _, r := range rules {
-		t.Add(s.IDText(r.ID), string(r.Decision), r.Tool, patternsText(r.Args), ruleScope(r), ruleUses(r), ruleExpiry(s, r), r.Owner.Name, r.Reason)
+		t.Add(s.IDText(r.ID), decisionText(r), r.Tool, patternsText(r.Args), ruleScope(r), ruleUses(r), ruleExpiry(s, r), r.Owner.Name, r.Reason)
 	}
 	s.PrintTable(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
 	return nil
+}
+
+// decisionText returns the decision of a rule, with the risk of the question that it asks.
+func decisionText(r *fermata.GateRule) string {
+	if r.Risk == "" {
+		return string(r.Decision)
+	}
+	return fmt.Sprintf("%s, %s risk", r.Decision, r.Risk)
 }
 
 func patternsText(args map[string]string) string {

@@ -240,7 +240,7 @@ func (m *model) questionKeys(q *fermata.Question) string {
 	var keys []string
 	switch {
 	case m.form != nil:
-		return "your answer is taken above"
+		return "type your answer above"
 	case q.Type != fermata.Approval:
 		keys = []string{"enter answer", "c clarify", "e editor"}
 	case len(q.Action) == 0:
