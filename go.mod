@@ -20,7 +20,7 @@ require (
 	github.com/SherClockHolmes/webpush-go v1.4.0
 	github.com/adhocore/gronx v1.20.4
 	github.com/cenkalti/backoff/v5 v5.0.3
-	github.com/coder/acp-go-sdk v0.13.0 // Before 1.0. The types of the Agent Client Protocol, version 1; it does not know version 2 yet.
+	github.com/coder/acp-go-sdk v0.13.0 // Before 1.0. The types of the Agent Client Protocol, version 1. Version 2 is a draft that changes without notice; agents that know both speak version 1 with Fermata.
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // A beta. Version 1 gets no new features, and no other client knows IDLE; the release of version 2 replaces it.
 	github.com/emersion/go-message v0.18.2
