@@ -86,6 +86,16 @@ type WorkflowInput struct {
 	Enum        []any  `json:"enum,omitempty"`
 }
 
+// WorkflowCheck is the result of checking a definition.
+type WorkflowCheck struct {
+	// Name is the name in the file. It is empty if the definition cannot run.
+	Name string `json:"name,omitempty"`
+	// Valid reports whether the definition can run. There may still be warnings.
+	Valid    bool                `json:"valid"`
+	Problems []DefinitionProblem `json:"problems"`
+	Graph    *WorkflowGraph      `json:"graph,omitempty"`
+}
+
 // WorkflowGraph shows the steps of a definition and the edges between them.
 type WorkflowGraph struct {
 	Nodes []GraphNode `json:"nodes"`

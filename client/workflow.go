@@ -9,16 +9,6 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// WorkflowCheck is the result of checking a definition.
-type WorkflowCheck struct {
-	// Name is the name in the file. It is empty if the definition cannot run.
-	Name string `json:"name,omitempty"`
-	// Valid reports whether the definition can run. There may still be warnings.
-	Valid    bool                        `json:"valid"`
-	Problems []fermata.DefinitionProblem `json:"problems"`
-	Graph    *fermata.WorkflowGraph      `json:"graph,omitempty"`
-}
-
 // Definition is a workflow to store.
 type Definition struct {
 	// Source is the definition as YAML.
@@ -80,8 +70,8 @@ func (q WorkflowRunQuery) values() url.Values {
 }
 
 // CheckWorkflow returns all problems of a definition. It stores nothing.
-func (c *Client) CheckWorkflow(ctx context.Context, source string) (*WorkflowCheck, error) {
-	return post[*WorkflowCheck](ctx, c, path("workflows", "validate"), map[string]string{"source": source})
+func (c *Client) CheckWorkflow(ctx context.Context, source string) (*fermata.WorkflowCheck, error) {
+	return post[*fermata.WorkflowCheck](ctx, c, path("workflows", "validate"), map[string]string{"source": source})
 }
 
 // PutWorkflow stores a definition under its name. Runs that have begun keep the definition that they began with.

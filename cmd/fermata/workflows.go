@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/app"
 	cliworkflow "github.com/fermata-hq/fermata/internal/cli/workflow"
 	"github.com/fermata-hq/fermata/internal/workflow"
@@ -13,8 +12,8 @@ import (
 )
 
 // checkWorkflow returns the problems of a definition, without a server.
-func checkWorkflow(source []byte) client.WorkflowCheck {
-	return client.WorkflowCheck(workflow.Check(source, app.WorkflowTools()))
+func checkWorkflow(source []byte) fermata.WorkflowCheck {
+	return workflow.Check(source, app.WorkflowTools())
 }
 
 // simulateWorkflow runs a definition with scripted answers.

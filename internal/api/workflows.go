@@ -57,7 +57,7 @@ func (s *Server) registerWorkflows() {
 			return listOf(w.Workflows(ctx, c))
 		})
 	addWorkflow(s, operation("POST /workflows/validate", "validate-workflow", "List everything that is wrong with a definition; nothing is stored"),
-		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflowSource]) (*reply[workflow.Validation], error) {
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflowSource]) (*reply[fermata.WorkflowCheck], error) {
 			v, err := w.Validate(ctx, c, in.Body.Source)
 			if v.Problems == nil {
 				v.Problems = []fermata.DefinitionProblem{}

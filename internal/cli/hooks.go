@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/workflow"
 	"github.com/fermata-hq/fermata/internal/config"
 )
@@ -26,7 +25,7 @@ type Hooks struct {
 	// CheckAgent checks an agent program. The error says why the check could not be run.
 	CheckAgent func(context.Context, AgentCheckOptions) ([]AgentCheckResult, error)
 	// CheckWorkflow returns the problems of a definition, without a server.
-	CheckWorkflow func(source []byte) client.WorkflowCheck
+	CheckWorkflow func(source []byte) fermata.WorkflowCheck
 	// CheckTool returns the problems of a tool of a workspace.
 	CheckTool func(*fermata.NamedTool) error
 	// WorkflowSchema returns the JSON Schema of definitions.

@@ -15,14 +15,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Validation is the result of checking a definition.
-type Validation struct {
-	Name     string                      `json:"name,omitempty"`
-	Valid    bool                        `json:"valid"`
-	Problems []fermata.DefinitionProblem `json:"problems"`
-	Graph    *fermata.WorkflowGraph      `json:"graph,omitempty"`
-}
-
 // Definition is a request to store a workflow.
 type Definition struct {
 	Source  string `json:"source" minLength:"1" maxLength:"262144" doc:"the definition as YAML"`
@@ -37,23 +29,23 @@ func projectOrDefault(project string) string {
 }
 
 // Validate checks a definition without storing it.
-func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (Validation, error) {
+func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (fermata.WorkflowCheck, error) {
 	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
-		return Validation{}, err
+		return fermata.WorkflowCheck{}, err
 	}
 	known, err := s.catalog(ctx, c)
 	if err != nil {
-		return Validation{}, err
+		return fermata.WorkflowCheck{}, err
 	}
 	w, problems := definition.Load([]byte(source), known)
-	return validationOf(w, problems), nil
+	return newCheck(w, problems), nil
 }
 
 // Check checks a definition without a server. It knows the built-in tools and the given ones. A definition may also
 // name other tools, because a server may have them.
-func Check(source []byte, tools []tool.Info) Validation {
+func Check(source []byte, tools []tool.Info) fermata.WorkflowCheck {
 	w, problems := definition.Load(source, offlineCatalog(tools))
-	return validationOf(w, problems)
+	return newCheck(w, problems)
 }
 
 // offlineCatalog returns the catalog for a check without a server. It has the given tools and the built-in ones, and
@@ -64,8 +56,8 @@ func offlineCatalog(tools []tool.Info) definition.Catalog {
 	return known
 }
 
-func validationOf(w *definition.Workflow, problems []definition.Problem) Validation {
-	v := Validation{Valid: w != nil, Problems: toWireProblems(problems)}
+func newCheck(w *definition.Workflow, problems []definition.Problem) fermata.WorkflowCheck {
+	v := fermata.WorkflowCheck{Valid: w != nil, Problems: toWireProblems(problems)}
 	if w != nil {
 		v.Name, v.Graph = w.Name, graphOf(w)
 	}

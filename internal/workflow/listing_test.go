@@ -63,7 +63,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 			}
 		}
 		put("https://tracker.example")
-		uses := func(name string) workflow.Validation {
+		uses := func(name string) fermata.WorkflowCheck {
 			w.Helper()
 			v, err := s.Validate(w.Context(), ann, "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker."+name+"}]\n")
 			w.OK(err)

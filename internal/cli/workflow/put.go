@@ -88,7 +88,7 @@ func (c *putCommand) enabledFlag() *bool {
 
 // reportRefusedFile prints the problems of a file, and what was not done because of
 // them.
-func reportRefusedFile(s *session.Session, file string, check *client.WorkflowCheck, consequence string) error {
+func reportRefusedFile(s *session.Session, file string, check *fermata.WorkflowCheck, consequence string) error {
 	if s.JSON {
 		if err := s.WriteJSON(checkedFile{file, *check}); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
@@ -30,7 +29,7 @@ Examples:
 // checkedFile is a file with its problems.
 type checkedFile struct {
 	File string `json:"file"`
-	client.WorkflowCheck
+	fermata.WorkflowCheck
 }
 
 func (c *validateCommand) Run(ctx context.Context, s *session.Session, local Local) error {
@@ -64,7 +63,7 @@ func (c *validateCommand) Run(ctx context.Context, s *session.Session, local Loc
 	return nil
 }
 
-func (c *validateCommand) check(ctx context.Context, s *session.Session, local Local, source []byte) (*client.WorkflowCheck, error) {
+func (c *validateCommand) check(ctx context.Context, s *session.Session, local Local, source []byte) (*fermata.WorkflowCheck, error) {
 	if !c.Workspace {
 		return local.checkSource(source)
 	}
@@ -76,7 +75,7 @@ func (c *validateCommand) check(ctx context.Context, s *session.Session, local L
 }
 
 // checkSummary returns the result of a check in one sentence.
-func checkSummary(c *client.WorkflowCheck) string {
+func checkSummary(c *fermata.WorkflowCheck) string {
 	errors, warnings := 0, 0
 	for _, p := range c.Problems {
 		if p.Warning {

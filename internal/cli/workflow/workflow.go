@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
@@ -45,7 +44,7 @@ func readSource(s *session.Session, file string) ([]byte, error) {
 // reports that it is not part of this build.
 type Local struct {
 	// Check returns the problems of a definition.
-	Check func(source []byte) client.WorkflowCheck
+	Check func(source []byte) fermata.WorkflowCheck
 	// CheckTool returns the problems of a tool of a workspace. If it is nil, only the server checks tools.
 	CheckTool func(*fermata.NamedTool) error
 	// Schema returns the JSON Schema of definitions.
@@ -56,7 +55,7 @@ type Local struct {
 
 // checkSource returns the problems of a definition that this program can find
 // without a server.
-func (l Local) checkSource(source []byte) (*client.WorkflowCheck, error) {
+func (l Local) checkSource(source []byte) (*fermata.WorkflowCheck, error) {
 	if l.Check == nil {
 		return nil, session.NotBuiltError("workflow")
 	}

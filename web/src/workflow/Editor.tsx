@@ -17,7 +17,7 @@ import { GraphView } from './GraphView';
 import { Problems } from './Problems';
 import { TestPanel } from './TestPanel';
 import { useText } from './text';
-import type { Validation, Workflow } from './types';
+import type { WorkflowCheck, Workflow } from './types';
 import classes from './Workflow.module.css';
 
 const CodeField = lazyComponent(() => import('./CodeField').then((module) => module.CodeField));
@@ -40,7 +40,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const about = useId();
   const field = useRef<CodeFieldHandle>(null);
   const [source, setSource] = useState(initial);
-  const [checked, setChecked] = useState<{ source: string; found: Validation }>();
+  const [checked, setChecked] = useState<{ source: string; found: WorkflowCheck }>();
   const saved = useRef(false);
   const dirty = source !== initial;
   const leaving = useBlocker({ shouldBlockFn: () => dirty && !saved.current, enableBeforeUnload: () => dirty && !saved.current, withResolver: true });
@@ -75,7 +75,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const words = useCallback((typed: string, offset: number) => completeDefinition(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
   const [testing, setTesting] = useState(false);
   // The last graph stays while the definition is wrong.
-  const [drawn, setDrawn] = useState<Validation>();
+  const [drawn, setDrawn] = useState<WorkflowCheck>();
   const newest = checked?.found.graph && checked.source === source ? checked.found : live?.graph ? live : undefined;
   if (newest && newest !== drawn) setDrawn(newest);
   return (
