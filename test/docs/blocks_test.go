@@ -152,7 +152,7 @@ func commentBefore(n ast.Node, source []byte, kind string) string {
 	if comment.HasClosure() {
 		whole += string(comment.ClosureLine.Value(source))
 	}
-	content, isKind := strings.CutPrefix(strings.TrimSpace(whole), "<!-- "+kind+": ")
+	content, isKind := strings.CutPrefix(strings.TrimSpace(whole), "<!-- "+kind+":")
 	if !isKind {
 		return ""
 	}

@@ -35,7 +35,10 @@ var services = map[string]func(t *testing.T, address string) service{
 	"docs/guides/slack.md":  startSlack,
 	// The server of the page stands for the one at a public address.
 	"docs/operate/upgrade.md": func(_ *testing.T, address string) service {
-		return service{replaced: []string{"https://fermata.example.com", "http://" + address}}
+		return service{replaced: []string{
+			"https://fermata.example.com", "http://" + address,
+			"sudo -u fermata fermata migrate --data /var/lib/fermata/data --master-key-file /var/lib/fermata/key/master.key", "fermata migrate --data data",
+		}}
 	},
 }
 
@@ -86,11 +89,11 @@ func startGitHub(t *testing.T, _ string) service {
 	}
 	return service{
 		replaced: []string{
-			"github_pat_…", github.Token, "/etc/fermata/github.pem", key, "583231", strconv.FormatInt(g.AddUser("ada", "write"), 10),
+			"github_pat_…", github.Token, "GITHUB_WEBHOOK_SECRET=…", "GITHUB_WEBHOOK_SECRET='" + github.Secret + "'", "/etc/fermata/github.pem", key, "583231", strconv.FormatInt(g.AddUser("ada", "write"), 10),
 			"app_id=123456", "app_id=" + strconv.Itoa(github.AppID), "installation_id=7890123", "installation_id=" + strconv.Itoa(github.Installation),
 			"repository=octo/hello", "repository=octo/hello api_url=" + g.API(),
 		},
-		env: []string{allowLoopback, "GITHUB_WEBHOOK_SECRET=" + github.Secret},
+		env: []string{allowLoopback},
 		check: func() {
 			patience.Await(t, "the question is on the pull request", func() bool { return len(g.Bodies(pullRequest)) > 0 })
 		},
@@ -112,9 +115,9 @@ func startMail(t *testing.T, _ string) service {
 		replaced: []string{
 			"smtp://user:password@mail.example.com:587", withPassword(r.SMTP(user)), "imaps://user:password@mail.example.com", withPassword(r.IMAPS(user)),
 			"smtp://fermata@example.com@mail.example.com:587", r.SMTP(user), "imaps://fermata@example.com@mail.example.com", r.IMAPS(user),
-			"mail.example.com", mailserver.Host, "@example.com", "@" + mailserver.Domain,
+			"MAIL_PASSWORD=password", "MAIL_PASSWORD=" + mailserver.Password, "mail.example.com", mailserver.Host, "@example.com", "@" + mailserver.Domain,
 		},
-		env: []string{"MAIL_PASSWORD=" + mailserver.Password, "SSL_CERT_FILE=" + authority},
+		env: []string{"SSL_CERT_FILE=" + authority},
 		check: func() {
 			if _, err := r.Await("anna", 1); err != nil {
 				t.Error(err)
