@@ -152,7 +152,7 @@ func (q *Question) checkActionSeen(a Answer, answers map[string]any) error {
 		return nil
 	}
 	if !approves || q.ActionHash == "" {
-		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
+		return Invalid(Problem{Field: "action", Message: "only an approval of a question that has an action may edit the action"})
 	}
 	var ps problems
 	if !ps.checkAction(a.Action) {

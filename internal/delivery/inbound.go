@@ -176,8 +176,8 @@ func (ch *openChannel) findMember(r store.Reader, info fermata.Channel, in *noti
 		if who == "" {
 			who = from.ID
 		}
-		return nil, fermata.Errorf(fermata.CodeNotEligible, "%s is nobody who may answer here", who).
-			WithHint("an admin can say who you are: fermata member identity HANDLE %s %s", kind, from.ID)
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "no active member is connected with %s", who).
+			WithHint("ask an admin to connect you: fermata member identity HANDLE %s %s", kind, from.ID)
 	}
 	return m, nil
 }

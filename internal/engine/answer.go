@@ -87,7 +87,7 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	}
 	if denyRule != nil {
 		return fermata.Errorf(fermata.CodePolicyViolation, "a rule denies the edited action: %s", denyRule.Sentence()).
-			WithHint("nobody's approval goes before such a rule")
+			WithHint("no approval overrides this rule")
 	}
 	raised := *q
 	if raised.RaiseRisk(risk, policy); raised.LeastAssurance != q.LeastAssurance {

@@ -312,7 +312,7 @@ test('a run is sent back to a step with feedback, and goes on with the newest de
   await page.getByText('steps.good is another one there').first().waitFor();
   await put(`${drafting}  - { id: publish, tool: wait, input: { for: 1s } }\n`);
   await page.getByRole('button', { name: 'Use the newest definition' }).click();
-  await page.getByText('The run goes by the newest definition.').waitFor();
+  await page.getByText('The run uses the newest definition.').waitFor();
   await page.getByRole('radio', { name: 'good' }).check();
   await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
   await node(page, 'publish').getByText('Done').waitFor();

@@ -148,7 +148,7 @@ func TestProblems(t *testing.T) {
 		{"a later step", start + step + "    condition: steps.c.output == 1 || steps.b.status == 'done'\n  - id: c\n    tool: run_checks\n", []string{"8:16|comes later, on line 9|", "8:39|the step itself|"}},
 		{"a later step after a goto back", "name: x\nsteps:\n  - id: b\n    tool: run_checks\n    condition: steps.q.answer != 'x' && answer == null\n" + ask + "    on_resume: {goto: b, inject: {answer: \"{{ pendingQuestion.answer }}\"}}\n", nil},
 		{"names out of place", start + step + "    input: {a: \"{{ item }}\", b: \"{{ pendingQuestion.id }}\"}\n", []string{"8:20|item is known in|", "8:37|pendingQuestion is known in|inject"}},
-		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done is not known in a trigger|trigger"}},
+		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done cannot be used in a trigger|trigger"}},
 		{"a name that the schema does not have", start + "  - id: b\n    tool: analyze_issue\n    output: an\n  - id: c\n    tool: run_checks\n    condition: an.confidnce < 1 && steps.b.output.x\n", []string{"11:16|output of b has no confidnce|confidence", "11:36|has no x|"}},
 		{"functions", start + step + "    input: {a: \"{{ env('HOME') }}\", b: \"{{ uper(done) }}\"}\n", []string{"8:20|no function env|there are", "8:44|no function uper|upper"}},
 		{"templates that do not close", start + step + "    input: {a: \"x {{ done\", b: \"${{ done }}\"}\n", []string{"8:19|{{ is not closed|}}", "8:33|stays in the text||warning"}},

@@ -3,9 +3,9 @@ import { catalogue } from '@/text/language';
 export const useText = catalogue({
   en: {
     title: 'Rules for tools',
-    about: 'Before a gated agent runs a tool, these rules decide: refuse wins over ask, ask over allow. Among alike ones the narrower rule counts. What no rule fits goes by the rules for questions.',
+    about: 'Before a gated agent runs a tool, these rules decide: refuse wins over ask, ask over allow. Among alike ones the narrower rule counts. If no rule fits, the rules for questions decide.',
     add: 'Add a rule',
-    none: 'There is no rule: every tool call goes by the rules for questions.',
+    none: 'There is no rule: the rules for questions decide about every tool call.',
     onlyOperators: 'Operators and admins add and remove rules.',
     decision: 'What the rule does',
     allow: 'Allow',
@@ -57,14 +57,14 @@ export const useText = catalogue({
     expired: 'Run out',
     remove: 'Remove',
     removeTitle: 'Remove this rule?',
-    removeAllow: 'From now on, such calls go by the other rules.',
+    removeAllow: 'From now on, the other rules decide about such calls.',
     removeDeny: 'From now on, nothing refuses such calls but the other rules. They may run.',
   },
   de: {
     title: 'Regeln für Werkzeuge',
-    about: 'Bevor ein Agent mit Schranke ein Werkzeug benutzt, entscheiden diese Regeln: Ablehnen vor Fragen, Fragen vor Erlauben. Unter gleichen zählt die engere. Was auf keine passt, geht nach den Regeln für Fragen.',
+    about: 'Bevor ein Agent mit Schranke ein Werkzeug benutzt, entscheiden diese Regeln: Ablehnen vor Fragen, Fragen vor Erlauben. Unter gleichen zählt die engere. Passt keine Regel, entscheiden die Regeln für Fragen.',
     add: 'Regel hinzufügen',
-    none: 'Es gibt keine Regel: Jeder Aufruf geht nach den Regeln für Fragen.',
+    none: 'Es gibt keine Regel: Über jeden Aufruf entscheiden die Regeln für Fragen.',
     onlyOperators: 'Betreiber und Admins ändern die Regeln.',
     decision: 'Was die Regel tut',
     allow: 'Erlauben',
@@ -116,7 +116,7 @@ export const useText = catalogue({
     expired: 'Abgelaufen',
     remove: 'Entfernen',
     removeTitle: 'Diese Regel entfernen?',
-    removeAllow: 'Ab jetzt gehen solche Aufrufe nach den anderen Regeln.',
+    removeAllow: 'Ab jetzt entscheiden die anderen Regeln über solche Aufrufe.',
     removeDeny: 'Ab jetzt lehnen nur noch die anderen Regeln solche Aufrufe ab. Sie könnten laufen.',
   },
 });
