@@ -19,7 +19,7 @@ func (q *Question) CheckMayAnswer(c Caller) error {
 	case !c.HasScope(ScopeAnswer):
 		return c.missingScopeError(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
-		return Errorf(CodeNotEligible, "the one who asked may not approve")
+		return Errorf(CodeNotEligible, "the person who asked may not approve")
 	case !q.isAssignedTo(c):
 		return Errorf(CodeNotEligible, "the question is for %s", strings.Join(q.Assignees, ", "))
 	}

@@ -42,7 +42,7 @@ func (q *Question) CheckQuorum(members []Member) error {
 	withSelf := *q
 	withSelf.Approvals = &Quorum{Self: true}
 	if withSelf.countEligible(members) > eligible {
-		return e.WithHint("where approvals are counted, who asks may not approve, unless approvals.self allows it (--self-approval)")
+		return e.WithHint("let the person who asks approve, too: approvals.self (--self-approval)")
 	}
 	return e.WithHint("name more assignees, or require fewer approvals")
 }

@@ -302,7 +302,7 @@ func (ch *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q 
 		})
 	}
 	if !wasShown {
-		return fermata.Errorf(fermata.CodeNotEligible, "what is to be approved was not shown to you here").
+		return fermata.Errorf(fermata.CodeNotEligible, "the action that you would approve was not shown to you here").
 			WithHint("look at it and answer at %s", ch.w.s.PublicURL+"/q/"+q.ID)
 	}
 	a.ActionHash = q.ActionHash

@@ -149,7 +149,7 @@ test('a definition is completed, marked where it is wrong, and tested before it 
   const panel = page.locator('[data-test]');
   const script = panel.getByRole('textbox', { name: 'Answers as YAML' });
   await panel.getByRole('button', { name: 'Run with these answers' }).click();
-  await panel.getByText('The run came to what was expected.').waitFor();
+  await panel.getByText('The run ended as expected.').waitFor();
   await panel.locator('[data-step="tell"][data-stand="skipped"]').waitFor();
   await script.getByText('where: made up').waitFor();
   await assertAccessibleEverywhere(page, 'a test of a definition');

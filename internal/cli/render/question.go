@@ -234,7 +234,7 @@ func printResolution(p terminal.Printer, r *fermata.Resolution) {
 	printComment(p, r.Comment)
 	PrintAction(p, "Approved with edits; only this may run", r.Action, r.ActionHash)
 	if h := r.OvertakenAnswer; h != nil {
-		p.PrintLabelled(fmt.Sprintf("The question was closed while %s could still undo an answer, so this answer did not count:", ActorName(h.By)), ValuesText(h.Answers))
+		p.PrintLabelled(fmt.Sprintf("%s could still undo this answer at that time, so it did not count:", ActorName(h.By)), ValuesText(h.Answers))
 		printComment(p, h.Comment)
 	}
 	for _, late := range r.LateAnswers {

@@ -3,7 +3,7 @@ import { catalogue } from '@/text/language';
 export const useText = catalogue({
   en: {
     title: 'Rules for tools',
-    about: 'Before a gated agent runs a tool, these rules decide: refuse wins over ask, ask over allow. Among alike ones the narrower rule counts. If no rule fits, the rules for questions decide.',
+    about: 'Before a gated agent runs a tool, these rules decide: refuse wins over ask, ask over allow. Among equal rules the narrower one counts. If no rule fits, the rules for questions decide.',
     add: 'Add a rule',
     none: 'There is no rule: the rules for questions decide about every tool call.',
     onlyOperators: 'Operators and admins add and remove rules.',
@@ -58,7 +58,7 @@ export const useText = catalogue({
     remove: 'Remove',
     removeTitle: 'Remove this rule?',
     removeAllow: 'From now on, the other rules decide about such calls.',
-    removeDeny: 'From now on, nothing refuses such calls but the other rules. They may run.',
+    removeDeny: 'From now on, only the other rules can refuse such calls. They may run.',
   },
   de: {
     title: 'Regeln für Werkzeuge',
