@@ -152,7 +152,7 @@ func (q *Question) checkActionSeen(a Answer, answers map[string]any) error {
 		return nil
 	}
 	if !approves || q.ActionHash == "" {
-		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
+		return Invalid(Problem{Field: "action", Message: "only an approval of a question that has an action may edit the action"})
 	}
 	var ps problems
 	if !ps.checkAction(a.Action) {
@@ -267,8 +267,8 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 	case len(r.LateAnswers) > 0:
 		return 0, q.ClosedError()
 	case q.Approvals != nil && q.Approvals.Required > 1 && answers[q.Items[0].Key] == Approve:
-		return 0, Errorf(CodePolicyViolation, "%d people had to approve before the deadline, and one alone does not approve after it", q.Approvals.Required).
-			WithHint("let it be asked again")
+		return 0, Errorf(CodePolicyViolation, "%d people had to approve before the deadline, so one person alone cannot approve after it", q.Approvals.Required).
+			WithHint("ask again")
 	case len(late.Action) > 0:
 		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
 	}

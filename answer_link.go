@@ -63,7 +63,7 @@ type AnswerLink struct {
 // badAnswerLinkError returns the error for a link that is damaged, that this
 // server did not sign, or that was revoked.
 func badAnswerLinkError() error {
-	return Errorf(CodeNotFound, "the link is not good: it was not copied whole, or it was revoked").
+	return Errorf(CodeNotFound, "the link is not valid: it was not copied whole, or it was revoked").
 		WithHint("open the newest message, or sign in")
 }
 
@@ -160,11 +160,11 @@ func (p Policy) CheckLink(q *Question) error {
 	}
 	switch {
 	case maxRisk == LinkAnswersOff:
-		return Errorf(CodeNotEligible, "nothing is answered by a link here").WithHint("sign in and answer there")
+		return Errorf(CodeNotEligible, "the policy allows no answers by link").WithHint("sign in and answer there")
 	case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(maxRisk)):
-		return Errorf(CodeNotEligible, "a question of %s risk is not answered by a link", q.Risk).WithHint("sign in and answer there")
+		return Errorf(CodeNotEligible, "the policy allows no answer by link to a question of %s risk", q.Risk).WithHint("sign in and answer there")
 	case !AssuranceLink.AtLeast(q.LeastAssurance) && q.LeastAssurance != "":
-		return Errorf(CodeNotEligible, "a question of %s risk needs %s, a link is not enough", q.Risk, q.LeastAssurance).WithHint("sign in and answer there")
+		return Errorf(CodeNotEligible, "a question of %s risk requires the sign-in %s: a link is not enough", q.Risk, q.LeastAssurance).WithHint("sign in and answer there")
 	}
 	return nil
 }

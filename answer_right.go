@@ -19,7 +19,7 @@ func (q *Question) CheckMayAnswer(c Caller) error {
 	case !c.HasScope(ScopeAnswer):
 		return c.missingScopeError(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
-		return Errorf(CodeNotEligible, "the one who asked may not approve")
+		return Errorf(CodeNotEligible, "the person who asked may not approve")
 	case !q.isAssignedTo(c):
 		return Errorf(CodeNotEligible, "the question is for %s", strings.Join(q.Assignees, ", "))
 	}
@@ -53,7 +53,7 @@ func (q *Question) CheckAssurance(c Caller) error {
 			hint += "; or ask for the approval of two people (approvals), each signed in with a browser"
 		}
 	}
-	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
+	return Errorf(CodeNotEligible, "the policy requires a stronger sign-in: yours is %s, and a question of %s risk requires %s",
 		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 

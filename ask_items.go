@@ -46,7 +46,7 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options}}
 	}
 	if forms == 1 && a.Question == "" && shortFields {
-		ps.add("items", "response_type and options belong into the items here")
+		ps.add("items", "a request with items has response_type and options inside the items")
 	}
 	fillItems(items, typ)
 	a.spreadOther(items)

@@ -13,7 +13,7 @@ func (a Ask) checkCallback(ps *problems, t *Task) {
 		return
 	}
 	if t.Runner != RunnerExternal {
-		ps.add("callback_url", "goes with external tasks only: the next run of this one is handed the answer")
+		ps.add("callback_url", "is allowed only for external tasks: the next run of this task gets the answer")
 	}
 	ps.checkText("callback_url", a.CallbackURL, 0, maxCallbackURL)
 	u, err := url.Parse(a.CallbackURL)

@@ -25,7 +25,7 @@ func TestDeciders(t *testing.T) {
 		Items: []Decider{
 			{Handle: "ann", Role: RoleOperator, May: true},
 			{Handle: "zoe", Role: RoleResponder, May: true},
-			{Handle: "asks", Role: RoleAdmin, Why: "the one who asked may not approve"},
+			{Handle: "asks", Role: RoleAdmin, Why: "the person who asked may not approve"},
 			{Handle: "gone", Role: RoleAdmin, Why: "the member is disabled"},
 			{Handle: "vic", Role: RoleViewer, Why: "the role viewer may not answer in the project web"},
 		},

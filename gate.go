@@ -116,7 +116,7 @@ func (c *GateCall) Check() error {
 func (ps *problems) checkRunID(run, task string) {
 	ps.checkText("run_id", run, 0, 64)
 	if run != "" && task == "" {
-		ps.add("run_id", "goes with task_id only")
+		ps.add("run_id", "is allowed only with task_id")
 	}
 }
 

@@ -83,7 +83,7 @@ func (n NewGateRule) Check() error {
 		}
 	}
 	if n.Uses < 0 || n.Uses > 0 && n.Decision != GateAllow {
-		ps.add("uses", "goes with allow, and is not negative")
+		ps.add("uses", "is allowed only with the decision allow, and may not be negative")
 	}
 	if len(ps) > 0 {
 		return Invalid(ps...)

@@ -56,7 +56,7 @@ func (g Grant) CheckConsent(c Consent) error {
 	}
 	if c.DenyRule != nil {
 		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.DenyRule.Sentence()).
-			WithHint("nobody's approval goes before such a rule")
+			WithHint("no approval overrides this rule")
 	}
 	if q.Resolution.DecidedBy != ActorHuman {
 		return nil
@@ -119,11 +119,11 @@ func (c Consent) checkPolicy() error {
 	given := q.weakestApproval()
 	if given == AssuranceLink {
 		if err := c.Policy.CheckLink(&q); err != nil {
-			return Errorf(CodeForbidden, "the approval came by a link, and the policy of today says: %s", err).WithHint("ask again")
+			return Errorf(CodeForbidden, "the approval came by a link, and the current policy says: %s", err).WithHint("ask again")
 		}
 	}
 	if q.LeastAssurance != "" && !given.AtLeast(q.LeastAssurance) {
-		return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", q.LeastAssurance, given).
+		return Errorf(CodeForbidden, "the current policy requires the sign-in %s, but an approver's sign-in was %s", q.LeastAssurance, given).
 			WithHint("ask again")
 	}
 	if !q.MustBeSigned() {
@@ -131,7 +131,7 @@ func (c Consent) checkPolicy() error {
 	}
 	for _, id := range q.Approvers() {
 		if !c.Signed[id] {
-			return Errorf(CodeForbidden, "the policy of today asks for an approval that a passkey signed, and there is none that can be checked").
+			return Errorf(CodeForbidden, "the current policy requires that a passkey signs each approval, and one approval has no valid signature").
 				WithHint("ask again")
 		}
 	}

@@ -150,7 +150,7 @@ func (q *Question) Undo(c Caller) error {
 		return Errorf(CodeIllegalTransition, "the question holds no answer that could be taken back").
 			WithHint("an answer can be taken back when it was given with undo, for some seconds")
 	case q.HeldAnswer.By.ID != c.Actor().ID:
-		return Errorf(CodeNotEligible, "the answer is that of %s, who alone may take it back", q.HeldAnswer.By.Name)
+		return Errorf(CodeNotEligible, "only %s may take this answer back", q.HeldAnswer.By.Name)
 	}
 	q.HeldAnswer = nil
 	return nil

@@ -161,7 +161,7 @@ func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 	case choice && len(it.Options) == 0:
 		ps.add(path+"options", "must name at least one option")
 	case !choice && len(it.Options) > 0:
-		ps.add(path+"options", "goes with choice and multi_choice only")
+		ps.add(path+"options", "is allowed only with choice and multi_choice")
 	case len(it.Options) > MaxOptions:
 		ps.add(path+"options", "has %d options, may have at most %d", len(it.Options), MaxOptions)
 	}

@@ -178,7 +178,7 @@ func (c Caller) ApplyPolicy(p Policy) Caller {
 
 // strongerSignInError returns the error for a caller whose assurance is too weak to administer.
 func (c Caller) strongerSignInError() error {
-	return Errorf(CodeForbidden, "the policy asks for more to do this: you are known by %s, and it needs %s", c.Assurance, c.MissingAdminAssurance).
+	return Errorf(CodeForbidden, "the policy requires a stronger sign-in: yours is %s, and this requires %s", c.Assurance, c.MissingAdminAssurance).
 		WithHint("sign in with a browser and do it there")
 }
 
@@ -194,7 +194,7 @@ func (c Caller) checkOwnRight(p *permission) error {
 	case c.HasScope(ScopeAdmin), c.SessionID != "", p.own == ownReads && len(c.Scopes) > 0:
 		return nil
 	case p.NeedsSession:
-		return Errorf(CodeForbidden, "only who is signed in in a browser may %s", p.Description).WithHint("or an admin's token: --scope admin")
+		return Errorf(CodeForbidden, "only people who signed in with a browser may %s", p.Description).WithHint("do it in the browser, or use an admin's token that was made with --scope admin")
 	case p.own == ownActs && c.HasScope(ScopeAnswer):
 		return nil
 	}
@@ -258,7 +258,7 @@ func (c Caller) checkRole(p *permission, resource Resource) error {
 		return Errorf(CodeForbidden, "a %s may only read in the project %s", cmp.Or(role, RoleViewer), resource.name).withMissingRole(role, p, resource).
 			WithHint("an admin can change that: fermata member set %s --project %s=%s", c.Name, resource.name, p.Role)
 	}
-	return Errorf(CodeForbidden, "only who is %s %s may %s", p.Role, location, p.Description).
+	return Errorf(CodeForbidden, "only people with at least the role %s %s may %s", p.Role, location, p.Description).
 		WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role %s", c.Name, p.Role)
 }
 
@@ -281,7 +281,7 @@ func (c Caller) roleFor(p *permission, resource Resource) (Role, string) {
 	case resource.kind == kindProject && !p.WholeWorkspace:
 		return c.RoleIn(resource.name), "in the project " + resource.name
 	default:
-		return c.Role, "of the whole workspace"
+		return c.Role, "in the whole workspace"
 	}
 }
 

@@ -38,11 +38,11 @@ func (q *Question) CheckQuorum(members []Member) error {
 	if eligible >= q.Approvals.Required {
 		return nil
 	}
-	e := Errorf(CodeQuorumUnreachable, "the approvals that are required can never come: %d required, people who may approve: %d", q.Approvals.Required, eligible)
+	e := Errorf(CodeQuorumUnreachable, "too few people may approve: %d required, %d may", q.Approvals.Required, eligible)
 	withSelf := *q
 	withSelf.Approvals = &Quorum{Self: true}
 	if withSelf.countEligible(members) > eligible {
-		return e.WithHint("where approvals are counted, who asks may not approve, unless approvals.self allows it (--self-approval)")
+		return e.WithHint("let the person who asks approve, too: approvals.self (--self-approval)")
 	}
 	return e.WithHint("name more assignees, or require fewer approvals")
 }

@@ -227,16 +227,16 @@ func (f Finish) Check() error {
 	}
 	ps.checkText("summary", f.Summary, 0, 4096)
 	if f.Question != nil && f.Result != ResultNeedsInput {
-		ps.add("question", "goes with the result needs_input only")
+		ps.add("question", "is allowed only with the result needs_input")
 	}
 	ps.checkOneOf("reason", f.Reason, []string{ReasonRunTimeout})
 	if f.Reason != "" && f.Result != ResultFailed {
-		ps.add("reason", "goes with the result failed only")
+		ps.add("reason", "is allowed only with the result failed")
 	}
 	ps.checkJSON("details", f.Details)
 	ps.checkJSON("checkpoint", f.Checkpoint)
 	if len(f.BlockedBy) > 0 && f.Result != ResultBlocked {
-		ps.add("blocked_by", "goes with the result blocked only")
+		ps.add("blocked_by", "is allowed only with the result blocked")
 	}
 	if len(ps) > 0 {
 		return Invalid(ps...)

@@ -139,7 +139,7 @@ func (q *Question) checkSignature(a *Answer, r *Resolution, c Caller, now time.T
 		case !q.MustBeSigned():
 			return nil
 		}
-		return Errorf(CodeNotEligible, "an answer to this question is signed with a passkey").
+		return Errorf(CodeNotEligible, "an answer to this question must be signed with a passkey").
 			WithHint("open the question in a browser and answer it there")
 	}
 	d, ok := q.matchDecision(r.Signed, r, c.MemberID)

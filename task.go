@@ -218,10 +218,10 @@ func (n NewTask) findProblems(now time.Time) []Problem {
 		ps.add("runner", "an external task is never claimed, so it can neither be blocked nor deferred")
 	}
 	if n.Isolated && (n.Runner == RunnerExternal || n.Runner == RunnerWorkflow) {
-		ps.add("isolated", "goes with tasks that a worker takes")
+		ps.add("isolated", "is allowed only for tasks that a worker takes")
 	}
 	if n.Runner != RunnerExternal && (n.EndsWithAnswer || n.SessionKey != "") {
-		ps.add("runner", "ends_with_answer and session_key go with the runner external only")
+		ps.add("runner", "ends_with_answer and session_key are allowed only with the runner external")
 	}
 	ps.checkText("session_key", n.SessionKey, 0, MaxSessionKey)
 	ps.checkFuture("defer_until", n.DeferUntil, now)
@@ -234,7 +234,7 @@ func (n NewTask) findProblems(now time.Time) []Problem {
 	case n.Runner == RunnerShell && !hasCommand:
 		ps.add("spec.command", "must name what the runner shell runs, such as [\"make\", \"test\"]")
 	case hasCommand && n.Runner != "" && n.Runner != RunnerCommand && n.Runner != RunnerShell:
-		ps.add("spec.command", "goes with the runner shell: leave the runner out, or the command")
+		ps.add("spec.command", "is allowed only with the runner shell: leave the runner out, or the command")
 	}
 	return ps
 }

@@ -119,14 +119,14 @@ func (n NewToken) Check() error {
 // refuseForAgents refuses a field that only a person's token may have.
 func (ps *problems) refuseForAgents(field string, given bool) {
 	if given {
-		ps.add(field, "goes with a person's token only: name the member")
+		ps.add(field, "is allowed only for a person's token: name the member")
 	}
 }
 
 // checkTokenProjects checks the projects that limit a token.
 func (ps *problems) checkTokenProjects(n NewToken) {
 	if n.Kind == ActorHuman && len(n.Projects) > 0 {
-		ps.add("projects", "goes with an agent's token only: a person sees the projects in which they have a role")
+		ps.add("projects", "is allowed only for an agent's token: a person sees the projects in which they have a role")
 	}
 	if len(n.Projects) > MaxProjectRoles {
 		ps.add("projects", "has %d names, may have at most %d", len(n.Projects), MaxProjectRoles)

@@ -13,7 +13,7 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	if voteIndex < 0 {
 		q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
 	} else if v := q.Votes[voteIndex]; v.Value != value {
-		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
+		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote cannot be changed", v.Value, v.At.Format(time.RFC3339)).
 			WithHint("cancel and ask again for a new vote")
 	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err

@@ -98,7 +98,7 @@ func (s *Server) openLink(r *http.Request) (*engine.Visit, *answerPage) {
 	case "":
 		return v, nil
 	case fermata.CodeNotFound:
-		return nil, deadPage(http.StatusNotFound, "This link is not good", "It was not copied whole, or it was revoked.", "Open the newest message, or sign in.")
+		return nil, deadPage(http.StatusNotFound, "This link is not valid", "It was not copied whole, or it was revoked.", "Open the newest message, or sign in.")
 	case fermata.CodeRateLimited:
 		return nil, deadPage(http.StatusTooManyRequests, "Too many requests", "Wait a moment and try again.")
 	default:
@@ -178,7 +178,7 @@ func statusSentence(v *engine.Visit, q *fermata.Question) string {
 	if q.Resolution != nil {
 		sentence := upperFirst(notice.OutcomeWords(q)) + "."
 		if h := v.Question.Resolution.OvertakenAnswer; h != nil && h.By.ID == v.Member.ID {
-			sentence += " Your answer could still be taken back then, and did not count."
+			sentence += " It was closed while you could still undo your answer, so your answer did not count."
 		}
 		for _, late := range q.Resolution.LateAnswers {
 			if late.By.ID == v.Member.ID {

@@ -266,7 +266,7 @@ func TestDeadLinksExplainThemselves(t *testing.T) {
 			}
 		}
 	}
-	see("nonsense", "/a/nonsense", http.StatusNotFound, "This link is not good")
+	see("nonsense", "/a/nonsense", http.StatusNotFound, "This link is not valid")
 
 	answered := w.ask(lowChoice)
 	mine := w.answerLink(answered, "ann")
@@ -284,7 +284,7 @@ func TestDeadLinksExplainThemselves(t *testing.T) {
 
 	policed := w.answerLink(w.ask(lowChoice), "ann")
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":false,"link_answers":"off"}`, nil)
-	see("switched off", policed, http.StatusForbidden, "Nothing is answered by a link here", "/questions/q_", "Sign in")
+	see("switched off", policed, http.StatusForbidden, "The policy allows no answers by link", "/questions/q_", "Sign in")
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":false}`, nil)
 
 	open := w.ask(lowChoice)

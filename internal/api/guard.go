@@ -64,7 +64,7 @@ func refuseQueryToken(query string) error {
 	for key, list := range values {
 		for _, value := range list {
 			if key == "token" || key == "access_token" || isSecret(value) {
-				return fermata.Invalid(fermata.Problem{Field: "query", Message: "a token does not belong into the address"}).
+				return fermata.Invalid(fermata.Problem{Field: "query", Message: "a token must not be in the address"}).
 					WithHint("send it as the header Authorization: Bearer …, and revoke this one: addresses are logged")
 			}
 		}

@@ -292,7 +292,7 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 		t.Errorf("only %d calls are for admins", refused)
 	}
 	p := w.call(token, "PUT /v1/policies", policy).problem(t)
-	if p.Code != fermata.CodeForbidden || !strings.Contains(p.Detail, "known by channel, and it needs session") || !strings.Contains(p.Hint, "browser") {
+	if p.Code != fermata.CodeForbidden || !strings.Contains(p.Detail, "yours is channel, and this requires session") || !strings.Contains(p.Hint, "browser") {
 		t.Errorf("the refusal is %+v", p)
 	}
 	// The token can still make the calls that are not for admins only.

@@ -87,7 +87,7 @@ var refusals = []refusal{
 	{"NUL in an address", fixed("GET /v1/workflows/a%00", ""), asAgent, 404, fermata.CodeNotFound, "", "nothing at this address"},
 	{"NUL in a worker's name", fixed("POST /v1/claims", `{"worker":"w\u0000"}`), asAgent, 400, fermata.CodeInvalidRequest, "worker", "NUL"},
 	{"NUL in a session", fixed("POST /v1/questions", `{"question":"?","session":"s\u0000"}`), asAgent, 400, fermata.CodeInvalidRequest, "session", "NUL"},
-	{"unreachable quorum", asking(`{"question":"?","type":"approval","approvals":{"required":40}}`), asAgent, 422, fermata.CodeQuorumUnreachable, "", "40 required, people who may approve: 3"},
+	{"unreachable quorum", asking(`{"question":"?","type":"approval","approvals":{"required":40}}`), asAgent, 422, fermata.CodeQuorumUnreachable, "", "40 required, 3 may"},
 	{"second pending question", secondAsk, asAgent, 409, fermata.CodePendingQuestionExists, "", "already"},
 	{"closed question", answeredAlready, asHuman, 409, fermata.CodeQuestionClosed, "", "answered by bob at 20"},
 	{"cancelled question", cancelledAlready, asHuman, 409, fermata.CodeQuestionClosed, "", "cancelled by"},

@@ -75,5 +75,5 @@ func refuseBody(r *http.Request) error {
 		return nil
 	}
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s %s takes no body", r.Method, r.URL.Path).
-		WithHint("leave the body out; what narrows a list are parameters of the address")
+		WithHint("leave the body out; the filters of a list are parameters of the address")
 }

@@ -180,7 +180,7 @@ func TestADefinitionIsTested(t *testing.T) {
 	}
 	for script, want := range map[string]string{
 		"expects: {}":                       "expects",
-		"inputs: {version: &a 1, more: *a}": "anchors are not taken",
+		"inputs: {version: &a 1, more: *a}": "anchors are not supported",
 		"answers: {nobody: yes}":            "is no step of the workflow",
 		"inputs: {colour: red}":             "is no input",
 	} {

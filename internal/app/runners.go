@@ -36,9 +36,9 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the agents need a token to ask with").
 			WithHint("make one with `fermata token create --scope ask agents`, and name it with --agent-token")
 	case several && o.Agents.Program != "":
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--program goes with one runner only")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--program is allowed only with one runner")
 	case several && len(o.Agents.Command) > 0 && !slices.Contains(o.Agents.Runners, command.Name):
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "arguments behind -- go with one runner only")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "arguments behind -- are allowed only with one runner")
 	}
 	made := make([]worker.Runner, 0, len(o.Agents.Runners)+1)
 	for _, name := range o.Agents.Runners {

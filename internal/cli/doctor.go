@@ -164,7 +164,7 @@ func checkClock(server, before, after time.Time) finding {
 	skew := server.Sub(middle)
 	detail := fmt.Sprintf("%s apart from the server's", skew.Abs().Round(time.Millisecond))
 	if skew.Abs() > maxSkew {
-		return finding{Check: "clock", Status: "warn", Detail: detail + "; deadlines go by the server's"}
+		return finding{Check: "clock", Status: "warn", Detail: detail + "; deadlines use the server's"}
 	}
 	return finding{Check: "clock", Status: "ok", Detail: detail}
 }

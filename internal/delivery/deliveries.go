@@ -39,7 +39,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 	r := s.db.ReaderFor(ctx, c)
 	query := store.DeliveryFilter{State: f.State, Before: f.Cursor, Limit: limit + 1}
 	if f.Cursor != "" && !fermata.IsID(fermata.PrefixDelivery, f.Cursor) {
-		return nil, "", fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is none of this list"})
+		return nil, "", fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is not from this list"})
 	}
 	if f.QuestionID != "" {
 		id, err := r.FindID("question", "questions", fermata.PrefixQuestion, f.QuestionID)
@@ -49,7 +49,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		query.QuestionID = id
 	} else if !maySeeAllDeliveries(c) {
 		if err := c.CheckPermission(fermata.ToReadOwn, c.OwnResource()); err != nil {
-			return nil, "", fermata.Errorf(fermata.CodeForbidden, "an agent sees what was sent for one question").WithHint("name the question: question_id")
+			return nil, "", fermata.Errorf(fermata.CodeForbidden, "an agent may see only what was sent for one question").WithHint("name the question: question_id")
 		}
 		query.MemberID = c.MemberID
 	}
@@ -224,11 +224,11 @@ func redeliver(tx *store.Tx, c fermata.Caller, id string) (*fermata.Delivery, er
 	}
 	switch channel, err := tx.Channel(d.ChannelID); {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
-		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the channel of the message does not exist any more")
 	case err != nil:
 		return nil, err
 	case !channel.Enabled:
-		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is disabled").
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the channel of the message is disabled").
 			WithHint("enable it first: fermata channel enable %s", channel.Name)
 	}
 	tx.SaveDelivery(d)

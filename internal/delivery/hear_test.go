@@ -38,7 +38,7 @@ func TestWhoMayNotAnswerIsTold(t *testing.T) {
 	m := w.awaitMessages("ann", 1)[0]
 	for want, c := range map[string]wall.Click{
 		"the question is for bob":              {From: "wall-ann", Delivery: m.ID, Text: "toml"},
-		"nobody who may answer here":           {From: "wall-stranger", Delivery: m.ID, Text: "toml"},
+		"no active member is connected with":   {From: "wall-stranger", Delivery: m.ID, Text: "toml"},
 		"you may not decide here: no access":   {From: "wall-bob", Delivery: m.ID, Text: "toml", DenialReason: "no access"},
 		"you may not decide here: no proof":    {From: "wall-stranger", Delivery: m.ID, Text: "toml", DenialReason: "no proof"},
 		"/q/" + q.ID:                           {From: "wall-stranger", Delivery: m.ID, Text: "toml", DenialReason: "no proof"},

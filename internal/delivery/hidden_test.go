@@ -160,7 +160,7 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 					disabled = !disabled
 				}
 			}, func() {}},
-			{"switched off", "nothing is answered by a link here", func() {
+			{"switched off", "the policy allows no answers by link", func() {
 				policy.LinkAnswers = fermata.LinkAnswersOff
 				_, err := w.Engine.SetPolicy(w.Context(), admin, policy)
 				w.OK(err)

@@ -176,8 +176,8 @@ func (ch *openChannel) findMember(r store.Reader, info fermata.Channel, in *noti
 		if who == "" {
 			who = from.ID
 		}
-		return nil, fermata.Errorf(fermata.CodeNotEligible, "%s is nobody who may answer here", who).
-			WithHint("an admin can say who you are: fermata member identity HANDLE %s %s", kind, from.ID)
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "no active member is connected with %s", who).
+			WithHint("ask an admin to connect you: fermata member identity HANDLE %s %s", kind, from.ID)
 	}
 	return m, nil
 }
@@ -302,7 +302,7 @@ func (ch *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q 
 		})
 	}
 	if !wasShown {
-		return fermata.Errorf(fermata.CodeNotEligible, "what is to be approved was not shown to you here").
+		return fermata.Errorf(fermata.CodeNotEligible, "the action that you would approve was not shown to you here").
 			WithHint("look at it and answer at %s", ch.w.s.PublicURL+"/q/"+q.ID)
 	}
 	a.ActionHash = q.ActionHash

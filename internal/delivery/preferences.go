@@ -106,7 +106,7 @@ func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member stri
 		other, err := tx.Identity(i.Kind, i.ID)
 		if err == nil && other.MemberID != m.ID {
 			return i, fermata.Invalid(fermata.Problem{Field: "id", Message: "is " + other.Member + "'s"}).
-				WithHint("take it away there first: fermata member identity %s %s --remove", other.Member, i.Kind)
+				WithHint("remove it there first: fermata member identity %s %s --remove", other.Member, i.Kind)
 		}
 		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return i, err

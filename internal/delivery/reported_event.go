@@ -12,7 +12,7 @@ import (
 // id is stored in the same transaction, so that a repeated report counts once.
 func (ch *openChannel) recordReportedEvent(ctx context.Context, id string, h *notice.RemoteEvent) (notice.Verdict, error) {
 	if id == "" {
-		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "what happened has no id, so it could count twice")
+		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "the reported event has no id, so it could count twice")
 	}
 	v := storedVerdict{Counted: true, Words: "It is on record."}
 	channel := ch.info().ID

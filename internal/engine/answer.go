@@ -87,12 +87,12 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	}
 	if denyRule != nil {
 		return fermata.Errorf(fermata.CodePolicyViolation, "a rule denies the edited action: %s", denyRule.Sentence()).
-			WithHint("nobody's approval goes before such a rule")
+			WithHint("no approval overrides this rule")
 	}
 	raised := *q
 	if raised.RaiseRisk(risk, policy); raised.LeastAssurance != q.LeastAssurance {
-		return fermata.Errorf(fermata.CodePolicyViolation, "the edited action has the risk %s, which takes more than this approval", raised.Risk).
-			WithHint("reject this one, and say what is to run instead: it will be asked again")
+		return fermata.Errorf(fermata.CodePolicyViolation, "the edited action has the risk %s, which requires a stronger sign-in than this approval", raised.Risk).
+			WithHint("reject this action and say what to run instead: the agent can then ask again")
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answe
 		return nil, v.Refusal
 	}
 	if v.Expired {
-		return nil, fermata.Errorf(fermata.CodeForbidden, "the link is over").WithHint("sign in and answer there")
+		return nil, fermata.Errorf(fermata.CodeForbidden, "the link has expired").WithHint("sign in and answer there")
 	}
 	a.Channel, a.Restart, a.Undo, a.Action = "link", false, false, nil
 	return e.Answer(ctx, v.Member.LinkCaller(v.Link.Workspace, v.Question), v.Question.ID, a)

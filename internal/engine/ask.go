@@ -54,7 +54,7 @@ func checkRunActive(tx *store.Tx, t *fermata.Task, runID string) error {
 	}
 	// The end of the lease is ignored: a worker can renew the lease until another run begins.
 	if why := t.HaltReason(runID, run, time.Time{}); why != "" {
-		return fermata.Errorf(fermata.CodeStaleRun, "nothing is asked any more: %s", why).WithHint("stop: what comes next is another run's")
+		return fermata.Errorf(fermata.CodeStaleRun, "this run may not ask: %s", why).WithHint("stop the work of this run: only a later run can continue the task")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (e *Engine) openQuestion(tx *store.Tx, t *fermata.Task, runID string, a fer
 func adaptFinalQuestion(r store.Reader, q *fermata.Question, members []fermata.Member) (changeNote string, err error) {
 	var lines []string
 	if named := q.Assignees; q.ReassignToOperators(members) {
-		lines = append(lines, fmt.Sprintf("This was asked of %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
+		lines = append(lines, fmt.Sprintf("The question was for %s, but none of them may answer it. Fermata asks operators and admins instead.", strings.Join(named, ", ")))
 	}
 	if err := q.CheckQuorum(members); err != nil {
 		return "", err
@@ -167,7 +167,7 @@ func adaptFinalQuestion(r store.Reader, q *fermata.Question, members []fermata.M
 	var wrong *fermata.Error
 	if err := checkReachable(r, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
 		for _, p := range wrong.Problems {
-			lines = append(lines, "Not as it was asked: "+p.Message+".")
+			lines = append(lines, "This part of the request has no effect: "+p.Message+".")
 		}
 	} else if err != nil {
 		return "", err

@@ -22,7 +22,7 @@ func (e *Engine) AskExternal(ctx context.Context, c fermata.Caller, project, ses
 		return nil, err
 	}
 	if a.RunID != "" {
-		return nil, fermata.Invalid(fermata.Problem{Field: "run_id", Message: "goes with a question of its task: POST /v1/tasks/{id}/questions"})
+		return nil, fermata.Invalid(fermata.Problem{Field: "run_id", Message: "is allowed only for a question of its task: POST /v1/tasks/{id}/questions"})
 	}
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {

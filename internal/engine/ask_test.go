@@ -380,7 +380,7 @@ func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 		thread, _, err := w.Engine.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
 		w.OK(err)
 		w.Equal(1, len(thread))
-		for _, want := range []string{"ghost, of whom nobody may answer", `no channel "pigeon"`} {
+		for _, want := range []string{"ghost, but none of them may answer", `no channel "pigeon"`} {
 			if !strings.Contains(thread[0].Body, want) {
 				w.Errorf("the thread says %q, want %q in it", thread[0].Body, want)
 			}

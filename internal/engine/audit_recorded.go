@@ -118,7 +118,7 @@ func (s *recordedState) applyWorkflow(e *fermata.Event, facts map[string]any) {
 // checkDefinition notes a problem if a run uses a definition of its workflow that no event stored.
 func (s *recordedState) checkDefinition(e *fermata.Event, facts map[string]any) {
 	if name := textOf(facts, "workflow"); !slices.Contains(s.workflowHashes[name], textOf(facts, "hash")) {
-		s.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
+		s.problem = fmt.Sprintf("event %d lets a run of the workflow %s use a definition that no event stored", e.Seq, name)
 	}
 }
 

@@ -20,7 +20,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 			return err
 		}
 		if c.Kind == fermata.ActorAgent && t.Runner == fermata.RunnerWorkflow {
-			return fermata.Errorf(fermata.CodeForbidden, "only a person puts a run of a workflow off").WithHint("let a step of it wait")
+			return fermata.Errorf(fermata.CodeForbidden, "only a person may put off a workflow run").WithHint("use a step of the workflow that waits")
 		}
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})

@@ -326,7 +326,7 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 			return nil, err
 		}
 		if t.Runner != fermata.RunnerExternal {
-			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the task is no external one: its run finishes it").
+			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the task is not external: only its run can finish it").
 				WithHint("use POST /v1/runs/{id}/finish")
 		}
 		if err := e.settlePendingIfDue(tx, t); err != nil {

@@ -148,7 +148,7 @@ func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
 // memberOfEmail returns the member with the address. If the address was
 // invited, it accepts the invitation.
 func memberOfEmail(tx *store.Tx, email string) (*fermata.Member, error) {
-	unknown := fermata.Errorf(fermata.CodeUnauthenticated, "nobody here is known by this identity").
+	unknown := fermata.Errorf(fermata.CodeUnauthenticated, "no member belongs to this identity").
 		WithHint("ask an admin for an invitation to the address that the identity provider has")
 	if email == "" {
 		return nil, unknown

@@ -85,7 +85,7 @@ func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
 	if err != nil || run == nil {
 		return err
 	}
-	return fermata.Errorf(fermata.CodeForbidden, "the run %s asked, and does itself what was approved", run.ID).
+	return fermata.Errorf(fermata.CodeForbidden, "the workflow run %s executes the approved action itself: nobody else may use the grant", run.ID).
 		WithHint("ask on a task of your own")
 }
 
@@ -138,7 +138,7 @@ func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermat
 func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
 	q, err := tx.Question(g.QuestionID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return fermata.Errorf(fermata.CodeForbidden, "the grant names a question that there is not").
+		return fermata.Errorf(fermata.CodeForbidden, "the grant names a question that does not exist").
 			WithHint("take it from the context of the resumed task, whole")
 	}
 	if err != nil {

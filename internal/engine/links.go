@@ -10,7 +10,7 @@ import (
 )
 
 func badLinkError() error {
-	return fermata.Errorf(fermata.CodeUnauthenticated, "the link is not good any more: it works once, and for a limited time").
+	return fermata.Errorf(fermata.CodeUnauthenticated, "the link is not valid any more: it works once, and for a limited time").
 		WithHint("ask for a new one")
 }
 

@@ -87,7 +87,7 @@ func checkNameFree(r store.Reader, m *fermata.Member) error {
 	}
 	skeletons := skeletonsOf(m.Name)
 	if slices.Contains(skeletons, "") {
-		return fermata.Invalid(fermata.Problem{Field: "name", Message: "shows nothing that can be read"})
+		return fermata.Invalid(fermata.Problem{Field: "name", Message: "has nothing that people can read"})
 	}
 	for _, reserved := range reservedNames() {
 		if areAlike(skeletons, skeletonsOf(reserved)) || areAlike(skeletons, skeletonsOf("the "+reserved)) {
@@ -101,7 +101,7 @@ func checkNameFree(r store.Reader, m *fermata.Member) error {
 	for _, other := range members {
 		if other.ID != m.ID && (areAlike(skeletons, skeletonsOf(other.Name)) || areAlike(skeletons, skeletonsOf(other.Handle))) {
 			return fermata.Invalid(fermata.Problem{Field: "name", Message: "looks like that of another member"}).
-				WithHint("two people with one name: an admin can set it")
+				WithHint("ask an admin to set it, if two people have the same name")
 		}
 	}
 	return nil

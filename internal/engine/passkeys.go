@@ -26,11 +26,11 @@ func (e *Engine) CheckAddPasskey(ctx context.Context, c fermata.Caller) error {
 	}
 	switch {
 	case c.TokenID != "":
-		return fermata.Errorf(fermata.CodeForbidden, "a passkey is added in the browser, not with a token")
+		return fermata.Errorf(fermata.CodeForbidden, "adding a passkey needs a sign-in in a browser, not a token")
 	case len(keys) >= maxPasskeys:
 		return fermata.Errorf(fermata.CodePolicyViolation, "you have %d passkeys, the most there may be", len(keys)).WithHint("remove one first")
 	case len(keys) > 0 && !c.Assurance.AtLeast(fermata.AssurancePasskey):
-		return fermata.Errorf(fermata.CodeForbidden, "another passkey is added after signing in with one").
+		return fermata.Errorf(fermata.CodeForbidden, "adding another passkey needs a sign-in with a passkey").
 			WithHint("sign in with a passkey; if all are lost, an admin can remove them")
 	case c.SessionID != "" && !c.Assurance.AtLeast(fermata.AssuranceSession):
 		return fermata.Errorf(fermata.CodeForbidden, "adding a passkey needs a fresh sign-in in a browser").WithHint("sign out and in again")
@@ -98,7 +98,7 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, idOrSuffix
 		switch {
 		case isOwn && c.Assurance.AtLeast(fermata.AssurancePasskey), c.HasScope(fermata.ScopeAdmin):
 		case isOwn:
-			return fermata.Errorf(fermata.CodeForbidden, "a passkey is removed after signing in with one").
+			return fermata.Errorf(fermata.CodeForbidden, "removing a passkey needs a sign-in with a passkey").
 				WithHint("sign in with a passkey; if all are lost, an admin can remove them")
 		default:
 			return fermata.NotFound("passkey", idOrSuffix)

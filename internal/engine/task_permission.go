@@ -46,7 +46,7 @@ func checkCallerPermission(r taskGetter, c fermata.Caller, v fermata.Verb, t *fe
 func checkNotRunOnly(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 	if t.Runner == fermata.RunnerWorkflow {
 		if v == fermata.ToAsk || v == fermata.ToGate {
-			return fermata.Errorf(fermata.CodeIllegalTransition, "a run of a workflow asks by its steps alone").
+			return fermata.Errorf(fermata.CodeIllegalTransition, "only the steps of a workflow run can ask on its task").
 				WithHint("ask on a task of your own, below the run or outside of it")
 		}
 		return nil
@@ -126,7 +126,7 @@ func checkConcurrencyKeyFree(tx *store.Tx, t *fermata.Task) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	return fermata.Errorf(fermata.CodeIllegalTransition, "the run %s has the same key, and is open", open[0]).
+	return fermata.Errorf(fermata.CodeIllegalTransition, "another open run, %s, has the same concurrency key", open[0]).
 		WithHint("cancel that run, or let it end")
 }
 
@@ -141,7 +141,7 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	}
 	for _, other := range others {
 		if other.ParentID != t.ID && !t.IsUnblockedBy(other) {
-			return fermata.Errorf(fermata.CodeIllegalTransition, "the run waits for the end of %s, which has the same key", other.ID).
+			return fermata.Errorf(fermata.CodeIllegalTransition, "the run waits until the run %s ends, because both have the same concurrency key", other.ID).
 				WithHint("cancel that run, or let it end")
 		}
 	}

@@ -125,7 +125,7 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 		}
 		if p.BlockedBy != nil {
 			if t.Runner == fermata.RunnerWorkflow {
-				return fermata.Errorf(fermata.CodeIllegalTransition, "a run of a workflow waits for what its workflow says").
+				return fermata.Errorf(fermata.CodeIllegalTransition, "only the workflow itself decides what its run waits for").
 					WithHint("cancel the run for which it waits, or let it end")
 			}
 			if err := e.checkDependencies(tx, t); err != nil {

@@ -113,7 +113,7 @@ func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
 	case len(ids) == 0:
 		return "", fermata.NotFound(noun, typedID)
 	case len(ids) > 1:
-		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typedID, strings.Join(ids, ", ")).
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "several ids end with %q: %s", suffix, strings.Join(ids, ", ")).
 			WithHint("type more of it")
 	}
 	return ids[0], nil

@@ -57,7 +57,7 @@ func (s *Service) checkedWorkflow(x *execution, r store.Reader, input map[string
 	case err != nil:
 		return nil, nil, nil, err
 	case ownRunID != "":
-		return nil, nil, nil, permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, w.Name).
+		return nil, nil, nil, permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "the workflow %s would start itself without end: this step is part of its run %s", w.Name, ownRunID).
 			WithHint("name another workflow, or go back with goto, which is counted"))
 	case x.containsSecret(input["inputs"]):
 		return nil, nil, nil, errExposesSecret("the run")

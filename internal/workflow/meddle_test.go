@@ -297,7 +297,7 @@ steps:
 		}
 		w.wantFailureWithoutCalls(run.ID)
 		_, err := w.Engine.VerifyGrant(w.Context(), starter, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(`{"tool":"deploy"}`)})
-		if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "does itself what was approved") {
+		if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "executes the approved action itself") {
 			w.Errorf("the grant is refused with %v", err)
 		}
 	})

@@ -224,7 +224,7 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 		add("server", "give either url or command")
 	}
 	if n.Server != nil && n.Isolated {
-		add("isolated", "goes with agent or command: no worker runs a server")
+		add("isolated", "is allowed only with agent or command: no worker runs a server")
 	}
 	if len(n.Schema) > 0 {
 		if _, err := compile(n.Schema); err != nil {

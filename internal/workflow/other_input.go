@@ -30,7 +30,7 @@ func asksPeople(step *definition.Step) bool {
 
 // errAsksPeople returns the refusal of another input for a question.
 func errAsksPeople(step *definition.Step) error {
-	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s asks people: nothing takes the place of its question", step.ID).
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s asks people, so its input cannot be replaced", step.ID).
 		WithHint("try it again as it is; or change the workflow, and start a new run")
 }
 
@@ -42,7 +42,7 @@ func errTakesNoInput(step *definition.Step, runID string) error {
 	if asksPeople(step) {
 		return errAsksPeople(step)
 	}
-	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s has foreach, and each of its items has an input of its own: no other input replaces them", step.ID).
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the step %s has foreach: each item has its own input, so one input cannot replace them", step.ID).
 		WithHint("try it again as it is; or change the workflow, and move the run to it: fermata workflow move %s", runID)
 }
 

@@ -156,7 +156,7 @@ func TestAnInputThatTheToolRefuses(t *testing.T) {
 		"a tool of the workspace":  {"tool: rate, input: {what: it}", `{"wat": "it"}`, "the command of rate: "},
 		"a command with a secret":  {"tool: shell, input: {run: make}", `{"run": "login s3cret-unnamed"}`, "the task would show a secret"},
 		"an agent with a bad name": {"tool: agent, input: {runner: claude, prompt: Look.}", `{"runner": "No name", "prompt": "Look."}`, "runner"},
-		"its own workflow":         {"tool: workflow, input: {name: inner, inputs: {n: 1}}", `{"name": "outer"}`, "which would never end"},
+		"its own workflow":         {"tool: workflow, input: {name: inner, inputs: {n: 1}}", `{"name": "outer"}`, "would start itself without end"},
 		"a wait":                   {`tool: wait, input: {until: "{{ inputs.until }}"}`, `{"until": "tomorrow"}`, `"tomorrow" is no instant`},
 	} {
 		t.Run(name, func(t *testing.T) {

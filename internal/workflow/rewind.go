@@ -141,8 +141,8 @@ func (x *execution) rewindTarget(id string) (*definition.Step, error) {
 	case step == nil:
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no step %s", x.run.Workflow, id).WithHint("%s", x.rewindHint())
 	case step.Phase != definition.MainPhase:
-		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the step %s is done when the main steps have ended", id).
-			WithHint("name a main step: what is done at the end is then done again")
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the step %s runs only after the main steps have ended", id).
+			WithHint("name a main step: the steps after the main steps then run again, too")
 	case !x.hasReached(step):
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not come to the step %s", id).WithHint("%s", x.rewindHint())
 	}

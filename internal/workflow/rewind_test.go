@@ -277,7 +277,7 @@ func TestWhereRunsDoNotGoBack(t *testing.T) {
 		w.wantRefusal(rewind(admin, ""), "step")
 		w.wantRefusal(rewind(admin, "nowhere"), "no step nowhere", "look, draft, good")
 		w.wantRefusal(rewind(admin, "publish"), "has not come to the step publish", "look, draft, good")
-		w.wantRefusal(rewind(admin, "tidy"), "when the main steps have ended")
+		w.wantRefusal(rewind(admin, "tidy"), "after the main steps have ended")
 		for name, c := range map[string]fermata.Caller{"a responder": ann, "an agent": worker} {
 			if err := rewind(c, "look"); fermata.CodeOf(err) != fermata.CodeForbidden {
 				w.Errorf("%s may send the run back: %v", name, err)

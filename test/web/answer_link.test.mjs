@@ -126,7 +126,7 @@ test('a dead link explains itself and leads to the sign-in', async () => {
   await page.getByText('Cancelled by').waitFor();
   await assertLinkPageAccessible(page, 'a dead link');
   await page.goto(`${url}x`);
-  await page.getByRole('heading', { name: 'This link is not good' }).waitFor();
+  await page.getByRole('heading', { name: 'This link is not valid' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
   await page.context().close();
 });

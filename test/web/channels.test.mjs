@@ -115,7 +115,7 @@ test('a channel that is turned off says which routes it leaves, and a question o
   const asked = (await here('POST', '/v1/questions', { question: 'Is anybody there?' })).body;
   assert.match(asked.unreached, /pager/);
   await visit(page, `/q/${asked.id}`);
-  await page.getByText(/Nobody is notified of it, it is in the inbox only: .*pager/).waitFor();
+  await page.getByText(/Nobody is notified of the question; it is only in the inbox: .*pager/).waitFor();
   await assertAccessibleEverywhere(page, 'question-unreached');
   assert.equal((await here('PUT', '/v1/routes', before)).status, 200);
   assert.equal((await here('DELETE', '/v1/channels/pager')).status, 200);

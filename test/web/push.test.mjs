@@ -124,8 +124,8 @@ test('quiet hours, what is wanted where, and the zone are kept', async () => {
   await page.getByText('The hours would never end').waitFor();
   await page.getByLabel('To', { exact: true }).fill('06:30');
   await page.getByText('Sat', { exact: true }).click();
-  await page.getByRole('combobox', { name: 'When the hours end after a deadline' }).click();
-  await page.getByRole('option', { name: 'every such question comes through' }).click();
+  await page.getByRole('combobox', { name: 'Questions whose deadline is within the quiet hours' }).click();
+  await page.getByRole('option', { name: 'all of them reach me' }).click();
   await page.getByRole('combobox', { name: 'Time zone' }).fill('Berlin');
   await page.getByRole('option', { name: 'Europe/Berlin' }).click();
   await page.getByRole('button', { name: 'Save' }).click();

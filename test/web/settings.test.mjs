@@ -209,7 +209,7 @@ test('what a token administered needs a sign-in, once the rules say so', async (
   };
   await section('policy');
   await choose('Freshly signed in with a browser', 'session');
-  await assert.rejects(server.call('POST', '/v1/members', { handle: 'eve' }), /known by channel, and it needs session/);
+  await assert.rejects(server.call('POST', '/v1/members', { handle: 'eve' }), /yours is channel, and this requires session/);
   await choose('A token is enough', 'channel');
   await server.call('POST', '/v1/members', { handle: 'eve' });
   assertCalm(page);

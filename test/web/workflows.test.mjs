@@ -149,7 +149,7 @@ test('a definition is completed, marked where it is wrong, and tested before it 
   const panel = page.locator('[data-test]');
   const script = panel.getByRole('textbox', { name: 'Answers as YAML' });
   await panel.getByRole('button', { name: 'Run with these answers' }).click();
-  await panel.getByText('The run came to what was expected.').waitFor();
+  await panel.getByText('The run ended as expected.').waitFor();
   await panel.locator('[data-step="tell"][data-stand="skipped"]').waitFor();
   await script.getByText('where: made up').waitFor();
   await assertAccessibleEverywhere(page, 'a test of a definition');
@@ -312,7 +312,7 @@ test('a run is sent back to a step with feedback, and goes on with the newest de
   await page.getByText('steps.good is another one there').first().waitFor();
   await put(`${drafting}  - { id: publish, tool: wait, input: { for: 1s } }\n`);
   await page.getByRole('button', { name: 'Use the newest definition' }).click();
-  await page.getByText('The run goes by the newest definition.').waitFor();
+  await page.getByText('The run uses the newest definition.').waitFor();
   await page.getByRole('radio', { name: 'good' }).check();
   await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
   await node(page, 'publish').getByText('Done').waitFor();

@@ -57,7 +57,7 @@ func (c *Channel) tellSender(ctx context.Context, r *reply, v notice.Verdict, po
 // limitWords returns the text that announces the limit. The last mail before
 // the limit contains it.
 func limitWords() string {
-	return fmt.Sprintf("This is the last mail about a single reply of yours for now. What becomes of the next ones is gathered and mailed "+
+	return fmt.Sprintf("For now, this is the last mail about a single reply of yours. Fermata collects what becomes of your next replies and mails it "+
 		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellInterval.Minutes()))
 }
 

@@ -48,7 +48,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 		t.Fatalf("ada got %d mails at once", len(told))
 	}
 	for i, m := range told {
-		if announced := strings.Contains(m.Plain, "gathered"); announced != (i == burst-1) {
+		if announced := strings.Contains(m.Plain, "Fermata collects"); announced != (i == burst-1) {
 			t.Errorf("mail %d announces the limit: %v\n%s", i, announced, m.Plain)
 		}
 	}

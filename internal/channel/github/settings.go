@@ -130,7 +130,7 @@ func (s *Settings) accountProblems(add func(field, format string, args ...any)) 
 	app := s.AppID != 0 || s.PrivateKey != "" || s.InstallationID != 0
 	switch {
 	case s.Token != "" && app:
-		add("token", "goes with no App: give either token, or app_id, private_key and installation_id")
+		add("token", "cannot be combined with a GitHub App: give either token, or app_id, private_key and installation_id")
 	case s.Token == "" && !app:
 		add("token", "is missing: give token, or app_id, private_key and installation_id of a GitHub App")
 	case app && (s.AppID == 0 || s.PrivateKey == "" || s.InstallationID == 0):

@@ -120,7 +120,7 @@ func approvesUnseen(q *fermata.Question, text string) bool {
 }
 
 // confirmWords say how to give an answer that needs a confirmation.
-const confirmWords = "This did not count: an approval of high risk, or an option that is marked as dangerous, is asked back before it counts, and what is typed is not. " +
+const confirmWords = "This did not count: to approve at high risk, or to choose an option that is marked as dangerous, you must confirm, and a typed answer cannot do that. " +
 	"Press its button in the message with the question, and confirm; or open the question in Fermata."
 
 // needsConfirmation reports whether a typed text gives an answer that a button

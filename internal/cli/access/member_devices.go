@@ -116,7 +116,7 @@ func (d devices) find(typedID string) (kind, id string, err error) {
 	case len(ids) == 0 || len(typedID) < fermata.MinIDSuffix:
 		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys, sessions and push devices", typedID).WithHint("fermata member devices HANDLE lists them")
 	case len(ids) > 1:
-		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typedID, strings.Join(ids, ", ")).WithHint("type more of it")
+		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "several ids end with %q: %s", typedID, strings.Join(ids, ", ")).WithHint("type more of it")
 	}
 	return kind, ids[0], nil
 }

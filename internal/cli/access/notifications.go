@@ -18,7 +18,7 @@ type NotificationsCommand struct {
 	Quiet    *string  `placeholder:"FROM-TO" help:"Quiet hours, such as 22:00-07:00; off ends them."`
 	Days     []string `placeholder:"DAY" help:"Days on which the quiet hours begin: mon,tue … (default: every day)."`
 	Urgent   *bool    `negatable:"" help:"Let urgent questions through the quiet hours."`
-	Deadline *string  `name:"deadlines" placeholder:"WHICH" help:"Which questions come through quiet hours that end after their deadline: urgent, all or none."`
+	Deadline *string  `name:"deadlines" placeholder:"WHICH" help:"Which questions come through if their deadline is within the quiet hours: urgent, all or none."`
 	Digest   *string  `placeholder:"HOW" help:"Gather questions of low urgency: off, hourly or daily."`
 	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON with all of it, as --json prints it; - is standard input."`
 }

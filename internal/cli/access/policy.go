@@ -18,7 +18,7 @@ type PolicyCommand struct {
 type policyShowCommand struct{}
 
 func (policyShowCommand) Help() string {
-	return `Every setting is printed, also those that are not set: these have the usual value.
+	return `Every setting is printed, also those that are not set: these have the default value.
 
 Examples:
 
@@ -44,7 +44,7 @@ func (c *policyShowCommand) Run(ctx context.Context, s *session.Session) error {
 	}
 	t := &terminal.Table{Columns: []terminal.Column{{Head: "SETTING"}, {Head: "VALUE", Flex: true}, {Head: "SET"}}}
 	for _, r := range rows {
-		set := "usual"
+		set := "default"
 		if r.set {
 			set = "set"
 		}
@@ -56,8 +56,8 @@ func (c *policyShowCommand) Run(ctx context.Context, s *session.Session) error {
 
 type policySetCommand struct {
 	session.WriteFlags
-	Settings []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"What to change, by the names that fermata policy show prints; nothing behind the = brings the usual back."`
-	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON file with a whole policy, as fermata policy show --json prints it; - is standard input. What it leaves out becomes usual."`
+	Settings []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"What to change, by the names that fermata policy show prints; nothing behind the = restores the default."`
+	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON file with a whole policy, as fermata policy show --json prints it; - is standard input. What it leaves out gets its default."`
 }
 
 func (policySetCommand) Help() string {
@@ -110,7 +110,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session.Session) error {
 		}
 		s.PrintDone("", "changed the policy: %s", terminal.CountText(len(difference), "setting"))
 	} else {
-		s.PrintDone("", "the policy is as it was")
+		s.PrintDone("", "the policy is unchanged")
 	}
 	return printPolicyChange(s, after, difference)
 }
@@ -136,7 +136,7 @@ func (c *policySetCommand) changePolicy(s *session.Session, p fermata.Policy) (f
 	for _, setting := range c.Settings {
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok {
-			return p, fermata.Errorf(fermata.CodeInvalidRequest, "%q names no value", setting).WithHint("write %s=VALUE; nothing behind the = brings the usual back", setting)
+			return p, fermata.Errorf(fermata.CodeInvalidRequest, "%q names no value", setting).WithHint("write %s=VALUE; nothing behind the = restores the default", setting)
 		}
 		var err error
 		if p, err = setPolicy(p, name, value); err != nil {

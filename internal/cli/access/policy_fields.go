@@ -168,7 +168,7 @@ func describeSetting(r policyRow) string {
 	if r.set {
 		return r.value
 	}
-	return r.value + " (usual)"
+	return r.value + " (default)"
 }
 
 // setPolicy returns the policy with another value of one setting. An empty value removes the setting, so that its

@@ -60,7 +60,7 @@ func TestPolicySetSetsEveryField(t *testing.T) {
 		args = append(args, name+"="+value)
 	}
 	code, out, talk := clitest.Run(t, "", append(args, "--dry-run")...)
-	if code != session.ExitOK || k.puts != 0 || !strings.Contains(out, "min_timeout: 5m -> 1m\n") || !strings.Contains(out, "undo_seconds: 5 (usual) -> 0\n") {
+	if code != session.ExitOK || k.puts != 0 || !strings.Contains(out, "min_timeout: 5m -> 1m\n") || !strings.Contains(out, "undo_seconds: 5 (default) -> 0\n") {
 		t.Errorf("dry run: exit code %d, %d writes: %s%s", code, k.puts, out, talk)
 	}
 	if code, _, talk = clitest.Run(t, "", args...); code != session.ExitOK || k.puts != 1 {
@@ -94,7 +94,7 @@ func TestPolicySetSetsEveryField(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	code, out, _ = clitest.Run(t, "", "--url", k.url, "policy", "show")
-	if code != session.ExitOK || !strings.Contains(out, "default_timeout.approval\t15m\tusual\n") || !strings.Contains(out, "reminders\t1h,1d\tusual\n") || !strings.Contains(out, "allow_never\ttrue\tset\n") {
+	if code != session.ExitOK || !strings.Contains(out, "default_timeout.approval\t15m\tdefault\n") || !strings.Contains(out, "reminders\t1h,1d\tdefault\n") || !strings.Contains(out, "allow_never\ttrue\tset\n") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }
@@ -123,7 +123,7 @@ func TestPolicySetKeepsWhatIsNotNamed(t *testing.T) {
 	if code, out, talk := clitest.Run(t, "", "--url", k.url, "policy", "set", "default_timeout.approval=2h", "reminders=none"); code != session.ExitOK || len(k.policy.DefaultTimeout) != 2 || k.policy.Reminders == nil {
 		t.Errorf("exit code %d: %s%s%+v", code, out, talk, k.policy)
 	}
-	if code, out, talk := clitest.Run(t, "", "--url", k.url, "policy", "set", "default_timeout.approval=2h"); code != session.ExitOK || out != "" || k.puts != 1 || !strings.Contains(talk, "as it was") {
+	if code, out, talk := clitest.Run(t, "", "--url", k.url, "policy", "set", "default_timeout.approval=2h"); code != session.ExitOK || out != "" || k.puts != 1 || !strings.Contains(talk, "the policy is unchanged") {
 		t.Errorf("the same again: exit code %d, %d writes: %s%s", code, k.puts, out, talk)
 	}
 }

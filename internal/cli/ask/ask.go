@@ -37,10 +37,10 @@ type Command struct {
 	ContextKind        string                `enum:",diff,command,table,json,text" default:"" placeholder:"KIND" help:"What the context is: diff, command, table, json or text (default: by the name of its file)."`
 	Step               string                `placeholder:"TEXT" help:"What the asker was about to do."`
 	Error              string                `placeholder:"TEXT|@FILE" help:"What went wrong."`
-	Action             string                `placeholder:"JSON|@FILE" help:"Of an approval: exactly what will run."`
-	Approvals          *int                  `placeholder:"N" help:"Of an approval: how many people must approve."`
-	SelfApproval       bool                  `help:"Of an approval: the person who asks may approve."`
-	RejectAt           string                `enum:",first,majority" default:"" placeholder:"WHEN" help:"Of an approval: it is rejected at the first rejection (default) or by a majority."`
+	Action             string                `placeholder:"JSON|@FILE" help:"For an approval: exactly what will run."`
+	Approvals          *int                  `placeholder:"N" help:"For an approval: how many people must approve."`
+	SelfApproval       bool                  `help:"For an approval: the person who asks may approve, too."`
+	RejectAt           string                `enum:",first,majority" default:"" placeholder:"WHEN" help:"For an approval: it is rejected at the first rejection (default) or by a majority."`
 	Assign             []string              `placeholder:"NAME" help:"Who may answer: handle, group:NAME or role:NAME."`
 	Task               string                `env:"FERMATA_TASK" placeholder:"ID" help:"Task that asks; without one a task is made for the question."`
 	Session            string                `placeholder:"KEY" help:"Join the questions of one session in one task."`
@@ -53,7 +53,7 @@ type Command struct {
 	Confidence         *int                  `placeholder:"0-100" help:"How sure the asker is of the default."`
 	Key                string                `help:"Idempotency key: asking again with it asks nothing new."`
 	RunID              string                `name:"run" placeholder:"ID" help:"Run of the task that asks: once it is over, it asks nothing more (default: FERMATA_RUN, in the task FERMATA_TASK)."`
-	DedupeKey          string                `placeholder:"KEY" help:"Asking again with it in the same task or session, while the question is open, counts the ask and adds no question."`
+	DedupeKey          string                `placeholder:"KEY" help:"Asking again with this key in the same task or session opens no second question while the first is open; it is counted there."`
 	Wait               session.WaitFlag      `xor:"wait" help:"Wait for the answer and print it; --wait=10m gives up after that time."`
 	NoWait             bool                  `name:"no-wait" xor:"wait" help:"Print the id and return at once (the default)."`
 	// hasList reports whether the file of --items is a list of items, not a whole request.
@@ -116,7 +116,7 @@ func (c *Command) Run(ctx context.Context, s *session.Session) error {
 		s.PrintDone(q.WorkspaceID, "asked %s", q.ID)
 	}
 	if q.UnreachedReason != "" {
-		s.Stderr().Line("nobody is notified of it, it is in the inbox only: %s", terminal.OneLine(q.UnreachedReason))
+		s.Stderr().Line("nobody is notified of the question; it is only in the inbox: %s", terminal.OneLine(q.UnreachedReason))
 	}
 	if c.Wait.IsSet {
 		return awaitAnswer(ctx, s, q, c.Wait.Limit)

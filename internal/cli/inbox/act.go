@@ -195,7 +195,7 @@ func (m *model) applyEditedAction(q *fermata.Question, data []byte, path string)
 	}
 	_ = os.Remove(path)
 	if fermata.HasHash(compact.Bytes(), q.ActionHash) {
-		m.editedAction, m.linesRead, m.status = nil, 0, "the action is as it was"
+		m.editedAction, m.linesRead, m.status = nil, 0, "the action is unchanged"
 		return
 	}
 	m.editedAction = fermata.CanonicalAction(compact.Bytes())

@@ -216,7 +216,7 @@ func printEnding(p terminal.Printer, q *fermata.Question, now time.Time) {
 		p.PrintText("For " + strings.Join(q.Assignees, ", ") + ".")
 	}
 	if q.UnreachedReason != "" && q.Status == fermata.Pending {
-		p.PrintText("Nobody is notified of it, it is in the inbox only: " + terminal.OneLine(q.UnreachedReason) + ".")
+		p.PrintText("Nobody is notified of the question; it is only in the inbox: " + terminal.OneLine(q.UnreachedReason) + ".")
 	}
 	if q.Deadline == nil {
 		p.Line("It waits until somebody answers.")
@@ -234,7 +234,7 @@ func printResolution(p terminal.Printer, r *fermata.Resolution) {
 	printComment(p, r.Comment)
 	PrintAction(p, "Approved with edits; only this may run", r.Action, r.ActionHash)
 	if h := r.OvertakenAnswer; h != nil {
-		p.PrintLabelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", ActorName(h.By)), ValuesText(h.Answers))
+		p.PrintLabelled(fmt.Sprintf("%s could still undo this answer at that time, so it did not count:", ActorName(h.By)), ValuesText(h.Answers))
 		printComment(p, h.Comment)
 	}
 	for _, late := range r.LateAnswers {

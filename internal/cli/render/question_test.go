@@ -40,7 +40,7 @@ func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 	if _, err := q.Cancel(fermata.Actor{Kind: fermata.ActorHuman, Name: "bob"}, "", rendertest.Noon); err != nil {
 		t.Fatal(err)
 	}
-	if kept := shown(); !strings.Contains(kept, "alice had answered") || !strings.Contains(kept, "did not count: pg") || !strings.Contains(kept, "as ever") {
+	if kept := shown(); !strings.Contains(kept, "alice could still undo this answer") || !strings.Contains(kept, "did not count: pg") || !strings.Contains(kept, "as ever") {
 		t.Errorf("after bob cancelled: %s", kept)
 	}
 }

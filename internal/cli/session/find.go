@@ -31,7 +31,7 @@ func (s *Session) FindTaskOrQuestion(ctx context.Context, id string) (*fermata.T
 	}
 	switch {
 	case errTask == nil && errQuestion == nil:
-		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of a task's and of a question's id", id).
+		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "a task and a question have ids that end with %q", id).
 			WithHint("write %s or %s", t.ID, q.ID)
 	case errTask == nil:
 		return t, nil, nil

@@ -61,7 +61,7 @@ func (c *putCommand) Run(ctx context.Context, s *session.Session, local Local) e
 		return err
 	}
 	if before != nil && before.Source == d.Source && (d.Enabled == nil || *d.Enabled == before.Enabled) {
-		s.PrintDone(before.WorkspaceID, "%s is as it was, %s", terminal.OneLine(before.Name), enabledText(before))
+		s.PrintDone(before.WorkspaceID, "%s is unchanged (%s)", terminal.OneLine(before.Name), enabledText(before))
 		if s.JSON {
 			return s.WriteJSON(before)
 		}
@@ -107,7 +107,7 @@ func changeText(before, after *fermata.Workflow) string {
 	case before == nil:
 		return "stored " + name + ", new, " + state
 	case before.Hash == after.Hash:
-		return name + " is " + state + " now; its definition is as it was"
+		return name + " is " + state + " now; its definition is unchanged"
 	}
 	text := "changed " + name + " from " + terminal.ShortHash(before.Hash) + " to " + terminal.ShortHash(after.Hash) + ", " + state
 	added, removed := missingFrom(stepNames(after.Graph), stepNames(before.Graph)), missingFrom(stepNames(before.Graph), stepNames(after.Graph))

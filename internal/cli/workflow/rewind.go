@@ -84,6 +84,6 @@ func (c *moveCommand) Run(ctx context.Context, s *session.Session) error {
 		s.PrintDone("", "nothing changed: %s has the newest definition of %s, %s", run.ID, run.Workflow, terminal.ShortHash(run.Hash))
 		return printStarted(ctx, s, run, session.WaitFlag{})
 	}
-	s.PrintDone("", "%s goes by the definition %s of %s", run.ID, terminal.ShortHash(run.Hash), run.Workflow)
+	s.PrintDone("", "%s uses the definition %s of %s", run.ID, terminal.ShortHash(run.Hash), run.Workflow)
 	return printStarted(ctx, s, run, session.WaitFlag{})
 }

@@ -79,7 +79,7 @@ func checkStateReason(input map[string]any) error {
 	if input["stateReason"] == nil || input["state"] != nil {
 		return nil
 	}
-	return fermata.Invalid(fermata.Problem{Field: "stateReason", Message: "goes with state"}).WithHint("add state, or leave it out")
+	return fermata.Invalid(fermata.Problem{Field: "stateReason", Message: "is allowed only with state"}).WithHint("add state, or leave it out")
 }
 
 // checkReviewBody returns an error for a review that says nothing. A verdict that is not known yet may be one that needs no

@@ -162,7 +162,7 @@ func TestUpdateIssue(t *testing.T) {
 		has(issue["labels"], "auto-fix") || !has(issue["assignees"], "ada") || len(issue["comments"].([]any)) != 1 {
 		t.Errorf("got %v", issue)
 	}
-	w.mustFail("update_github_issue", map[string]any{"stateReason": "completed"}, true, "goes with state")
+	w.mustFail("update_github_issue", map[string]any{"stateReason": "completed"}, true, "only with state")
 }
 
 func TestCreateBranch(t *testing.T) {

@@ -50,14 +50,14 @@ func (s Server) Check(name string) []fermata.Problem {
 			add(".url", "%s", strings.TrimPrefix(err.Error(), "url: "))
 		}
 		if len(s.Env) > 0 {
-			add(".env", "goes with command")
+			add(".env", "is allowed only with command")
 		}
 	default:
 		if strings.TrimSpace(s.Command[0]) == "" {
 			add(".command", "names no program")
 		}
 		if len(s.Headers) > 0 {
-			add(".headers", "goes with url")
+			add(".headers", "is allowed only with url")
 		}
 	}
 	for header, value := range s.Headers {

@@ -99,9 +99,9 @@ func (c *converter) key(n ast.MapKeyNode) (*tree, bool) {
 		t.value = n.Value
 		return t, true
 	case *ast.MergeKeyNode:
-		c.addAt(t, "", "write out what it would bring", "<< is not taken: what it merges is not seen where it stands")
+		c.addAt(t, "", "write out the values that it would merge", "<< is not supported: a reader does not see what it merges")
 	case *ast.MappingKeyNode:
-		c.addAt(t, "", "write key: value", "? is not taken before a key")
+		c.addAt(t, "", "write key: value", "? before a key is not supported")
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
 		c.addAt(t, "", fmt.Sprintf("write %q", n.GetToken().Value), "a key must be a text")
 	default:
@@ -143,7 +143,7 @@ func (c *converter) text(t *tree, n *ast.StringNode) {
 
 func (c *converter) reportOctal(t *tree, text string) {
 	t.value = unreadableValue{}
-	c.addAt(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "%s reads as different numbers in different places", text)
+	c.addAt(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "not every program reads %s as the same number", text)
 }
 
 func decimal(text string) string {
@@ -188,7 +188,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	case looksLikeNumber.MatchString(text):
 		c.reportOctal(t, text)
 	default:
-		c.addAt(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "%s is no number that every reader takes the same way", text)
+		c.addAt(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "not every program reads %s as the same number", text)
 		t.value = unreadableValue{}
 	}
 }
@@ -200,9 +200,9 @@ func (c *converter) reportHidden(t *tree, n ast.Node) {
 	case *ast.TagNode:
 		c.reportTag(t, n)
 	case *ast.AnchorNode:
-		c.addAt(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not taken")
+		c.addAt(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not supported")
 	case *ast.AliasNode:
-		c.addAt(t, "", "write the value out; a text that begins with * is quoted", "* refers to an anchor, and these are not taken")
+		c.addAt(t, "", "write the value out; a text that begins with * is quoted", "* refers to an anchor, and anchors are not supported")
 	case *ast.DirectiveNode:
 		c.addAt(t, "", "remove the line that begins with %", "directives have no meaning here")
 	default:

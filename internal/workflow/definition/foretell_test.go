@@ -93,7 +93,7 @@ func TestAnUnknownFunctionHidesNothing(t *testing.T) {
 	t.Parallel()
 	_, problems := loadWithoutNote(start + step + "    input: {a: \"{{ uper('x') }} {{ item }} {{ inputs.nope }} {{ pendingQuestion.answer }} {{ uper(inputs.gone) }}\"}\n    condition: \"{{ uper(doen) == lenn(doin) }}\"\n")
 	want := []string{
-		"8:20|no function uper|did you mean upper?", "8:36|item is known in the input of a step|", "8:47|there is no input nope|", "8:65|pendingQuestion is known in inject only|",
+		"8:20|no function uper|did you mean upper?", "8:36|item can be used only in the input of a step|", "8:47|there is no input nope|", "8:65|pendingQuestion can be used only in inject|",
 		"8:94|no function uper|", "8:99|there is no input gone|",
 		"9:20|no function uper|", "9:25|doen is not known|", "9:34|no function lenn|", "9:39|doin is not known|",
 	}

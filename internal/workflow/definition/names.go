@@ -125,11 +125,11 @@ func (l *loader) checkRoot(u usage, ref expression.Ref, at *tree) bool {
 	_, isOutput := l.outputs[root]
 	switch {
 	case root == "item" || root == "index":
-		message, hint = root+" is known in the input of a step with foreach only", ""
+		message, hint = root+" can be used only in the input of a step with foreach", ""
 	case root == "pendingQuestion":
-		message, hint = "pendingQuestion is known in inject only", "inject what you need of it under a name"
+		message, hint = "pendingQuestion can be used only in inject", "inject what you need of it under a name"
 	case len(u.scope.onlyRoots) > 0 && (isOutput || l.injected[root] != nil || slices.Contains(reservedNames, root)):
-		message, hint = fmt.Sprintf("%s is not known in %s", root, u.scope.description), "there are "+strings.Join(u.scope.onlyRoots, ", ")
+		message, hint = fmt.Sprintf("%s cannot be used in %s", root, u.scope.description), "use "+strings.Join(u.scope.onlyRoots, " or ")
 	case isStep:
 		message, hint = fmt.Sprintf("%s is a step, not a value", root), fmt.Sprintf("write steps.%s.output, or give the step output: %s", root, root)
 	}
@@ -176,11 +176,11 @@ func (l *loader) roots(s scope) []string {
 func (l *loader) checkSecret(u usage, at *tree, name string) {
 	switch {
 	case name == "":
-		l.addAt(at, u.path, "write secrets.NAME", "secrets are asked for by name")
+		l.addAt(at, u.path, "write secrets.NAME", "a secret is used by its name")
 	case u.condition || !u.scope.allowsSecrets:
-		l.addAt(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
+		l.addAt(at, u.path, "use it in the input of the step that needs it", "a secret may not be used here: this text is stored and shown")
 	case u.scope.readers != "":
-		l.addAt(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
+		l.addAt(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret may not be used here: %s", u.scope.readers)
 	default:
 		l.secrets[name] = true
 		if l.known.CheckSecretUse == nil {

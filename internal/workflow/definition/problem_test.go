@@ -44,14 +44,14 @@ func TestProblems(t *testing.T) {
 		{"a dropped condition before other keys", start + "  - id: c\n    condition: !done\n    tool: run_checks\n", []string{"7:16|! begins a tag|not done"}},
 		{"a tag", start + step + "    input: {x: !!str 1}\n", []string{"8:16|tag|quote"}},
 		{"an anchor and an alias", start + step + "    input: {x: &x 1, y: *x}\n", []string{"8:16|anchors|written twice", "8:25|anchor|write the value out"}},
-		{"a merge key", start + step + "    input:\n      <<: {a: 1}\n", []string{"9:7|<< is not taken|"}},
+		{"a merge key", start + step + "    input:\n      <<: {a: 1}\n", []string{"9:7|<< is not supported|"}},
 		{"a key twice", start + step + "    input:\n      k: 1\n      k: 2\n", []string{"10:7|k is there twice|line 9"}},
 		{"a field twice", start + step + "    tool: run_checks\n", []string{"8:5|tool is there twice|line 7"}},
 		{"a key that is a number", start + step + "    input: {3: x}\n", []string{"8:13|must be a text|\"3\""}},
 		{"a template as a key", start + step + "    input: {\"{{ done }}\": x}\n", []string{"8:13|keys are not filled in|"}},
-		{"a complex key", start + step + "    input:\n      ? a\n      : b\n", []string{"9:7|? is not taken|key: value"}},
+		{"a complex key", start + step + "    input:\n      ? a\n      : b\n", []string{"9:7|? before a key is not supported|key: value"}},
 		{"numbers", start + step + "    input: {n: 012, m: 0x1F, o: 1_000, v: 1.10, d: 2026-01-01, w: 0, f: -1.5}\n", []string{
-			"8:16|012 reads as different|write 12", "8:24|0x1F|write 31", "8:33|1_000|quote", "8:43|1.10 reads as the number 1.1|quote|warning",
+			"8:16|not every program reads 012|write 12", "8:24|0x1F|write 31", "8:33|1_000|quote", "8:43|1.10 reads as the number 1.1|quote|warning",
 		}},
 		{"a template without quotes", start + step + "    input:\n      y: {{ done.y }}\n      z: {{ done.z }} and\n    timeout: 30\n", []string{
 			"9:10|must be quoted|\"{{ done.y }}\"", "10:10|must be quoted|\"{{ done.z }} and\"", "11:14|unit is missing|\"90s\"",
@@ -147,8 +147,8 @@ func TestProblems(t *testing.T) {
 		{"a step as a value", start + step + "    condition: a == 1\n", []string{"8:16|a is a step|steps.a.output"}},
 		{"a later step", start + step + "    condition: steps.c.output == 1 || steps.b.status == 'done'\n  - id: c\n    tool: run_checks\n", []string{"8:16|comes later, on line 9|", "8:39|the step itself|"}},
 		{"a later step after a goto back", "name: x\nsteps:\n  - id: b\n    tool: run_checks\n    condition: steps.q.answer != 'x' && answer == null\n" + ask + "    on_resume: {goto: b, inject: {answer: \"{{ pendingQuestion.answer }}\"}}\n", nil},
-		{"names out of place", start + step + "    input: {a: \"{{ item }}\", b: \"{{ pendingQuestion.id }}\"}\n", []string{"8:20|item is known in|", "8:37|pendingQuestion is known in|inject"}},
-		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done is not known in a trigger|trigger"}},
+		{"names out of place", start + step + "    input: {a: \"{{ item }}\", b: \"{{ pendingQuestion.id }}\"}\n", []string{"8:20|item can be used only in|", "8:37|pendingQuestion can be used only in|inject"}},
+		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done cannot be used in a trigger|trigger"}},
 		{"a name that the schema does not have", start + "  - id: b\n    tool: analyze_issue\n    output: an\n  - id: c\n    tool: run_checks\n    condition: an.confidnce < 1 && steps.b.output.x\n", []string{"11:16|output of b has no confidnce|confidence", "11:36|has no x|"}},
 		{"functions", start + step + "    input: {a: \"{{ env('HOME') }}\", b: \"{{ uper(done) }}\"}\n", []string{"8:20|no function env|there are", "8:44|no function uper|upper"}},
 		{"templates that do not close", start + step + "    input: {a: \"x {{ done\", b: \"${{ done }}\"}\n", []string{"8:19|{{ is not closed|}}", "8:33|stays in the text||warning"}},
@@ -166,7 +166,7 @@ func TestProblems(t *testing.T) {
 		}},
 
 		{"secrets", start + "  - id: q\n    tool: post_question\n    suspend: true\n    condition: secrets.A == 'x'\n    input: {timeoutAction: skip, question: \"{{ secrets.A }}\"}\n    on_resume: {inject: {i: \"{{ secrets.A }}\"}}\n    on_timeout: {tool: notify, input: {text: \"{{ secrets.A }}\"}}\n  - id: b\n    tool: agent\n    input: {prompt: \"{{ secrets.A }}\"}\n  - id: c\n    tool: http\n    input: {url: \"{{ secrets.A }}\", headers: {x: \"{{ secrets }}\"}}\n", []string{
-			"9:16|no place here|", "10:48|people read what a question says|", "11:33|no place here|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by name|",
+			"9:16|this text is stored and shown|", "10:48|people read what a question says|", "11:33|this text is stored and shown|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by its name|",
 		}},
 		{"input of a tool", start + "  - id: b\n    tool: http\n    input: {methd: GET, headers: [x], retries: \"{{ done }}\"}\n  - id: c\n    tool: http\n", []string{"8:12|url is missing|", "8:13|no field methd|there are headers", "8:34|must be an object|", "9:5|url is missing|"}},
 		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{

@@ -217,7 +217,7 @@ var remedies = []struct{ message, hint string }{
 	{"no default for every", "add a default, or write another on_timeout"},
 	{"needs a default", "add a default, or suspend: true"},
 	{"must name at least one option", "add options: [a, b]"},
-	{"goes with choice", "remove the options, or write response_type: choice"},
+	{"allowed only with choice", "remove the options, or write response_type: choice"},
 	{"must not be empty", "write what people read"},
 	{"says the same as", "remove one of the two"},
 	{"is above max", "change one of the two"},

@@ -46,7 +46,7 @@ export const toolText = texts({
     timeout: 'Time limit',
     isolated: 'Isolated',
     isolatedAbout: 'only a worker that runs its agents in a sandbox (--isolate) takes it',
-    timeoutAbout: 'such as 90s or 30m; empty: the usual one',
+    timeoutAbout: 'such as 90s or 30m; empty: the default',
     json: 'Tool as JSON',
   },
   de: {
@@ -93,7 +93,7 @@ export const toolText = texts({
     timeout: 'Zeitgrenze',
     isolated: 'Isoliert',
     isolatedAbout: 'nur ein Worker, der seine Agenten in einer Sandbox laufen lässt (--isolate), nimmt es',
-    timeoutAbout: 'etwa 90s oder 30m; leer: die übliche',
+    timeoutAbout: 'etwa 90s oder 30m; leer: der Standard',
     json: 'Werkzeug als JSON',
   },
 });

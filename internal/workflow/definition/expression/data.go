@@ -168,7 +168,7 @@ func (m *meter) plainValue(v any, depth int) (any, error) {
 		o, _ := object(v, "")
 		return m.plainObject(o, depth)
 	case func(string) (string, error):
-		return nil, errorf("secrets are asked for by name").WithHint("write secrets.NAME")
+		return nil, errorf("a secret is used by its name").WithHint("write secrets.NAME")
 	case []int: // the result of a..b
 		list, err := elements(v, "the range")
 		if err != nil {

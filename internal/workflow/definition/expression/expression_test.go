@@ -134,7 +134,7 @@ func TestEvalRefuses(t *testing.T) {
 		{"len(1..2000000)", "lists of more than 100000 elements"},
 		{"count(1..1000, count(1..1000, true) > 0)", "more than 100000 elements"},
 		{"len(map(1..1000, replace('" + strings.Repeat("x", 900) + "', 'x', 'yyyyyyyyyyyyyyyy')))", "MiB of text"},
-		{"secrets", "asked for by name"},
+		{"secrets", "used by its name"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {

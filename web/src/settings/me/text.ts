@@ -100,7 +100,7 @@ export const useText = catalogue({
     rename: 'Namen speichern',
     saved: 'Gespeichert.',
     byToken: 'Hier spricht ein Token für Sie, kein angemeldeter Browser.',
-    known: 'Wie sicher Sie bekannt sind',
+    known: 'Stärke der Anmeldung',
     knownLink: 'nur durch einen Link',
     knownChannel: 'wie in einem Kanal, etwa Mail oder Chat',
     knownSession: 'frisch angemeldet',
