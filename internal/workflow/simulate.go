@@ -70,8 +70,10 @@ type simulation struct {
 
 	mu         sync.Mutex
 	callCounts map[string]int
-	askCounts  map[string]int
-	report     *fermata.TestReport
+	// askCounts counts the questions of each step, and replies holds the reply to each of them, by its id.
+	askCounts map[string]int
+	replies   map[string]*chosenReply
+	report    *fermata.TestReport
 	// prompts are the texts of the questions asked, by step.
 	prompts map[string]string
 	guesses guesses
@@ -83,7 +85,7 @@ type simulation struct {
 
 func newSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source []byte, sc Script) (_ *simulation, err error) {
 	r := &simulation{
-		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, source: source,
+		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, replies: map[string]*chosenReply{}, source: source,
 		report: &fermata.TestReport{Workflow: d.Name}, prompts: map[string]string{}, guesses: newGuesses(known.Tools),
 	}
 	if sc.Now != "" {
