@@ -2,10 +2,12 @@ package workflow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -202,6 +204,8 @@ func (o *Outcome) outputFor(step calledStep) (any, error) {
 		return o.commandOutputFor(step)
 	case step.kind == agentTool:
 		return o.agentOutputFor(step)
+	case step.kind == unknownTool && len(step.schema) > 0:
+		return o.unknownOutputFor(step)
 	}
 	return o.Output, nil
 }
@@ -215,9 +219,7 @@ func (o *Outcome) commandOutputFor(step calledStep) (any, error) {
 	isWhole := len(step.schema) == 0 || fields["exit_code"] != nil
 	details := map[string]any{"exit_code": 0, "output": o.Stdout}
 	switch {
-	case o.Output == nil:
-	case isText && len(step.schema) > 0 && checkOutput(step.schema, text, "") == nil:
-		return text, nil
+	case o.Output == nil && (o.places["output"] == nil || o.Stdout != ""):
 	case isText:
 		details["output"] = text
 	case isObject && isPartOfCommandOutput(fields) && isWhole:
@@ -229,7 +231,7 @@ func (o *Outcome) commandOutputFor(step calledStep) (any, error) {
 	default:
 		details["output"] = string(encodeJSON(o.Output))
 	}
-	output, err := ParseOutput(step.schema, encodeJSON(details), "")
+	output, err := parseCommandOutput(step.schema, encodeJSON(details), "")
 	if err != nil {
 		exitCode := 0
 		printed, _ := details["output"].(string)
@@ -242,19 +244,41 @@ func (o *Outcome) commandOutputFor(step calledStep) (any, error) {
 func (o *Outcome) agentOutputFor(step calledStep) (any, error) {
 	text, isText := o.Output.(string)
 	switch {
-	case len(step.schema) > 0 && checkOutput(step.schema, o.Output, "") == nil:
-		return o.Output, nil
 	case isText:
-		output, err := ParseOutput(step.schema, nil, text)
+		output, err := readMessage(step, text)
 		if err != nil {
-			err = tool.MarkSafeToRetry(&stepError{code: codeOutput, err: err})
+			err = tool.MarkSafeToRetry(err)
 		}
 		return output, err
 	case len(step.schema) > 0:
-		return nil, tool.MarkSafeToRetry(checkOutput(step.schema, o.Output, hintAgentOutput))
+		if err := checkOutput(step.schema, o.Output, hintMessageOutput); err != nil {
+			return nil, tool.MarkSafeToRetry(err)
+		}
+		return o.Output, nil
 	}
 	if _, isObject := o.Output.(map[string]any); isObject {
 		return o.Output, nil
 	}
 	return withSummary(o.Output, ""), nil
+}
+
+// unknownOutputFor returns the output of a step with a schema whose tool is not known. A text is what the tool prints, or its
+// last message: both are read in the same way.
+func (o *Outcome) unknownOutputFor(step calledStep) (any, error) {
+	if text, isText := o.Output.(string); isText {
+		return readMessage(step, text)
+	}
+	return o.Output, checkOutput(step.schema, o.Output, hintMessageOutput)
+}
+
+// readMessage returns the output of a step whose agent ended with a text.
+func readMessage(step calledStep, text string) (any, error) {
+	output, err := ParseOutput(step.schema, nil, text)
+	if err == nil {
+		return output, nil
+	}
+	if refusal, ok := errors.AsType[*fermata.Error](err); ok && refusal.Hint != "" {
+		err = refusal.WithHint("%s", hintMessageOutput)
+	}
+	return nil, &stepError{code: codeOutput, err: err}
 }
