@@ -73,7 +73,9 @@ type simulation struct {
 	// askCounts counts the questions of each step, and replies holds the reply to each of them, by its id.
 	askCounts map[string]int
 	replies   map[string]*chosenReply
-	report    *fermata.TestReport
+	// usedReplies counts the entries of the script that were used for each step.
+	usedReplies map[string]int
+	report      *fermata.TestReport
 	// prompts are the texts of the questions asked, by step.
 	prompts map[string]string
 	guesses guesses
@@ -85,7 +87,7 @@ type simulation struct {
 
 func newSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source []byte, sc Script) (_ *simulation, err error) {
 	r := &simulation{
-		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, replies: map[string]*chosenReply{}, source: source,
+		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, replies: map[string]*chosenReply{}, usedReplies: map[string]int{}, source: source,
 		report: &fermata.TestReport{Workflow: d.Name}, prompts: map[string]string{}, guesses: newGuesses(known.Tools),
 	}
 	if sc.Now != "" {

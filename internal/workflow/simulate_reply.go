@@ -23,6 +23,8 @@ type chosenReply struct {
 	number int
 	// isMissing says that the script has no reply.
 	isMissing bool
+	// entries is how many entries of the script are used when the question closes.
+	entries int
 }
 
 // openQuestions returns the questions that the steps of a run wait for, in the order of the steps and items. Each of them has
@@ -52,15 +54,43 @@ func (r *simulation) replyTo(ctx context.Context, step string, q *fermata.Questi
 	r.askCounts[step]++
 	chosen := &chosenReply{number: r.askCounts[step]}
 	r.replies[q.ID], r.prompts[step] = chosen, promptOf(q)
-	switch replies := r.script.Answers[step]; {
+	replies := r.script.Answers[step]
+	switch list, isAnswer := replies.asAnswerTo(q); {
 	case r.script.isGuessed:
 		chosen.Reply = r.guessReply(ctx, step, q)
 	case len(replies) == 0:
 		chosen.isMissing = true
+	case isAnswer:
+		chosen.Reply, chosen.entries = Reply{Answer: list}, len(replies)
 	default:
-		chosen.Reply = replies[min(chosen.number, len(replies))-1]
+		chosen.entries = min(chosen.number, len(replies))
+		chosen.Reply = replies[chosen.entries-1]
+	}
+	if chosen.Timeout {
+		r.noteUse(step, chosen)
 	}
 	return chosen
+}
+
+// asAnswerTo returns a list of plain values as one answer, if the question takes a list and all of these values.
+func (replies Replies) asAnswerTo(q *fermata.Question) (list []any, isAnswer bool) {
+	item := onlyRequiredItem(q)
+	if item == nil || item.ResponseType != fermata.ResponseMultiChoice || len(replies) < 2 {
+		return nil, false
+	}
+	for i := range replies {
+		if !replies[i].isPlain {
+			return nil, false
+		}
+		list = append(list, replies[i].Answer)
+	}
+	_, err := item.Normalize(typedValue(item, list))
+	return list, err == nil
+}
+
+// noteUse notes that entries of the script are used for a step.
+func (r *simulation) noteUse(step string, reply *chosenReply) {
+	r.usedReplies[step] = max(r.usedReplies[step], reply.entries)
 }
 
 // promptOf returns the text of a question.
@@ -83,6 +113,7 @@ func (r *simulation) answer(ctx context.Context, o openQuestion) {
 		r.addFailure("the step %s failed and asked %d times, and the answers try it again", o.step, maxRemedies)
 		return
 	}
+	r.noteUse(o.step, o.reply)
 	answer, err := o.reply.answerTo(q)
 	if err == nil {
 		_, err = r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, answer)
@@ -99,7 +130,7 @@ const maxRemedies = 50
 // answerTo returns the reply as the answer to a question. If the question has several items, a single answer belongs to
 // the only required one. A text may be what a person types, such as the label of an option.
 func (reply *Reply) answerTo(q *fermata.Question) (fermata.Answer, error) {
-	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
+	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash, Action: json.RawMessage(reply.Action)}
 	// Answers are JSON values, and JSON has one type of number.
 	err := errors.Join(json.Unmarshal(encodeJSON(reply.Answer), &answer.Answer), json.Unmarshal(encodeJSON(reply.Answers), &answer.Answers))
 	if err != nil {
@@ -141,11 +172,17 @@ func onlyRequiredItem(q *fermata.Question) *fermata.Item {
 	return found
 }
 
-// typedValue converts a text that a person may type to a value of the item. It returns a valid value, and a text that
-// it cannot convert, unchanged.
+// typedValue converts a text that a person may type, or a list of such texts, to a value of the item. It returns a valid value,
+// and what it cannot convert, unchanged.
 func typedValue(item *fermata.Item, given any) any {
+	if _, err := item.Normalize(given); err == nil {
+		return given
+	}
 	text, isText := given.(string)
-	if _, err := item.Normalize(given); err == nil || !isText {
+	if _, isList := given.([]any); isList && item.ResponseType == fermata.ResponseMultiChoice {
+		text, isText = string(encodeJSON(given)), true
+	}
+	if !isText {
 		return given
 	}
 	if value, err := notice.ParseValue(item, text); err == nil {

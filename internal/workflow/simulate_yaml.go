@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -40,8 +41,12 @@ func (r *Replies) UnmarshalYAML(node ast.Node) error {
 	for _, one := range entriesOf(node) {
 		var reply Reply
 		var into any = &reply.Answer
-		if _, ok := one.(ast.MapNode); ok {
+		switch one.(type) {
+		case ast.MapNode:
 			into = &reply
+		case *ast.SequenceNode:
+		default:
+			reply.isPlain = true
 		}
 		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
 			return toNodeError(err)
@@ -51,6 +56,56 @@ func (r *Replies) UnmarshalYAML(node ast.Node) error {
 		}
 		*r = append(*r, reply)
 	}
+	return nil
+}
+
+// exactJSON is a value of a script as JSON. Its keys keep their order, and its numbers their digits.
+type exactJSON []byte
+
+// UnmarshalYAML writes a value as JSON.
+func (j *exactJSON) UnmarshalYAML(node ast.Node) error {
+	switch node := node.(type) {
+	case ast.MapNode:
+		return j.writeObject(node)
+	case *ast.SequenceNode:
+		return j.writeList(node)
+	case *ast.IntegerNode, *ast.FloatNode:
+		if number := node.GetToken().Value; json.Valid([]byte(number)) {
+			*j = append(*j, number...)
+			return nil
+		}
+	}
+	var value any
+	if err := yaml.NodeToValue(node, &value); err != nil {
+		return toNodeError(err)
+	}
+	*j = append(*j, encodeJSON(value)...) // definition.CheckYAML has refused numbers that JSON cannot write
+	return nil
+}
+
+func (j *exactJSON) writeObject(object ast.MapNode) error {
+	*j = append(*j, '{')
+	for entries, separator := object.MapRange(), ""; entries.Next(); separator = "," {
+		*j = append(append(append(*j, separator...), encodeJSON(entries.Key().GetToken().Value)...), ':')
+		if err := j.UnmarshalYAML(entries.Value()); err != nil {
+			return err
+		}
+	}
+	*j = append(*j, '}')
+	return nil
+}
+
+func (j *exactJSON) writeList(list *ast.SequenceNode) error {
+	*j = append(*j, '[')
+	for i, value := range list.Values {
+		if i > 0 {
+			*j = append(*j, ',')
+		}
+		if err := j.UnmarshalYAML(value); err != nil {
+			return err
+		}
+	}
+	*j = append(*j, ']')
 	return nil
 }
 
@@ -113,7 +168,7 @@ func (reply *Reply) refuseContradiction(places map[string]place) error {
 	if !reply.Timeout {
 		return nil
 	}
-	for _, name := range []string{"answer", "answers", "comment"} {
+	for _, name := range []string{"answer", "answers", "comment", "action"} {
 		if at := places[name]; at != nil {
 			return &nodeError{later(at, places["timeout"]), name + " and timeout: true contradict each other: the timeout means that nobody answers", hintContradiction}
 		}
