@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// endings returns how the steps and the items of a run ended: the state, the hours that each took, and the answer with its
-// source.
+// endings returns how the steps and the items of a run ended, in the order of their names: the state, the hours that each
+// took, and the answer with its source.
 func endings(run *fermata.WorkflowRun) string {
 	var all []string
 	for _, s := range run.Steps {
@@ -34,7 +35,13 @@ func endings(run *fermata.WorkflowRun) string {
 		}
 		all = append(all, text)
 	}
+	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) })
 	return strings.Join(all, ", ")
+}
+
+func nameOf(ending string) string {
+	name, _, _ := strings.Cut(ending, " ")
+	return name
 }
 
 // Each entry of a script decides its own question, also beside a question that nobody answers. All scripted answers are
@@ -49,7 +56,7 @@ func TestATimeoutEndsOnlyItsOwnQuestion(t *testing.T) {
 		},
 		"an approval before it": {
 			`[{id: c, tool: request_approval, needs: [], input: {title: "C?", action: {c: 1}, timeout: 1h}}, ` + slow + `]`,
-			`{b: {timeout: true}, c: approve}`, "c done 0h approve (human), b done 2h y (timeout)",
+			`{b: {timeout: true}, c: approve}`, "b done 2h y (timeout), c done 0h approve (human)",
 		},
 		"an answer that is not the default": {
 			`[` + slow + `, {id: c, tool: post_question, suspend: true, needs: [], input: {question: "C?", options: [x, y], default: x, timeout: 1h}}]`,
@@ -61,12 +68,12 @@ func TestATimeoutEndsOnlyItsOwnQuestion(t *testing.T) {
 		},
 		"a wait beside it": {
 			`[` + slow + `, {id: w, tool: wait, needs: [], input: {for: 1h}}, {id: c, tool: post_question, suspend: true, needs: [w], input: {question: "C?", options: [x, y], timeout: 30m}}]`,
-			`{b: {timeout: true}, c: y}`, "b done 2h y (timeout), w done 1h, c done 0h y (human)",
+			`{b: {timeout: true}, c: y}`, "b done 2h y (timeout), c done 0h y (human), w done 1h",
 		},
 		"no deadline beside a wait": {
 			`[{id: c, tool: post_question, suspend: true, needs: [], input: {question: "C?", options: [x, y], timeout: never}}, {id: w, tool: wait, needs: [], input: {for: 1h}}, ` +
 				`{id: d, tool: check, needs: [w], input: {}}]`,
-			`{c: {timeout: true}}`, "c waiting, w done 1h, d done 0h",
+			`{c: {timeout: true}}`, "c waiting, d done 0h, w done 1h",
 		},
 		"an entry for the question what to do about it": {
 			`[` + slow + `, {id: c, tool: post_question, suspend: true, needs: [], on_error: ask, input: {question: "C?", options: [x, y], timeout: 1h, timeoutAction: fail}}]`,
