@@ -163,6 +163,8 @@ type TestReport struct {
 	Run      *WorkflowRun        `json:"run,omitempty"`
 	// Failures are the expectations that were not met.
 	Failures []string `json:"failures,omitempty"`
+	// Warnings name the entries of the script that nothing used.
+	Warnings []string `json:"warnings,omitempty"`
 	// End is the simulated time at which the run ended.
 	End time.Time `json:"end,omitzero"`
 	// Script holds the outputs of tools and the answers of people that the simulation made up, if no script was given.

@@ -53,6 +53,11 @@ func parseCommandReport(details json.RawMessage) commandReport {
 	return r
 }
 
+// parseCommandOutput returns the output of a step from the details and the summary of its command's run, as [ParseOutput] does.
+func parseCommandOutput(schema, details json.RawMessage, summary string) (any, error) {
+	return ParseOutput(schema, parseCommandReport(details).result, summary)
+}
+
 // withCommandOutput adds what the command of a task printed in its last run to the failure of a step. It adds nothing if
 // the task ran no command.
 func withCommandOutput(err error, t *fermata.Task, run *fermata.Run) error {

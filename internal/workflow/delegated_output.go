@@ -217,11 +217,11 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 			schema = named.Schema
 		}
 	}
-	details := run.Details
+	parse := ParseOutput
 	if t.Runner == fermata.RunnerShell {
-		details = parseCommandReport(run.Details).result
+		parse = parseCommandOutput
 	}
-	output, err := ParseOutput(schema, details, run.Summary)
+	output, err := parse(schema, run.Details, run.Summary)
 	if err == nil {
 		if len(schema) == 0 && t.Runner != fermata.RunnerShell {
 			output = withSummary(output, run.Summary)

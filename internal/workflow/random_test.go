@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
@@ -27,14 +26,17 @@ type randomStep struct {
 	// follows says that the step has no needs field: it needs the step above it.
 	follows bool
 	lenient bool
+	// hours is the time limit of the step's question. 0 means that there is none.
+	hours int
 }
 
 // randomSteps returns steps, each of which needs some of the steps above it.
 func randomSteps(r *rand.Rand) []randomStep {
-	kinds := []string{"note", "note", "ask", "approve", "reject", "fail", "wait", "skip", "command", "bad command", "slow command", "json command", "no json command"}
+	kinds := []string{"note", "note", "ask", "approve", "reject", "fail", "wait", "skip", "command", "bad command", "slow command", "json command", "no json command", "text command", "no text command"}
+	kinds = append(kinds, lateKinds...)
 	var all []randomStep
 	for i := range 3 + r.IntN(8) {
-		s := randomStep{id: fmt.Sprintf("s%d", i), kind: kinds[r.IntN(len(kinds))], lenient: r.IntN(2) == 0, follows: i > 0 && r.IntN(3) == 0}
+		s := randomStep{id: fmt.Sprintf("s%d", i), kind: kinds[r.IntN(len(kinds))], lenient: r.IntN(2) == 0, follows: i > 0 && r.IntN(3) == 0, hours: r.IntN(4)}
 		for _, before := range all {
 			if !s.follows && r.IntN(3) == 0 {
 				s.needs = append(s.needs, before.id)
@@ -48,33 +50,9 @@ func randomSteps(r *rand.Rand) []randomStep {
 	return all
 }
 
-// commandEnding is how a command ends: as its worker reports it, and as a script says it.
-type commandEnding struct {
-	finish  fermata.Finish
-	outcome string
-}
-
-// commandEndings holds how the commands of random steps end, by their kind.
-var commandEndings = map[string]commandEnding{
-	"command": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"made\n","stderr":"hm"}`)}, `{"exit_code":0,"stdout":"made\n","stderr":"hm"}`},
-	"bad command": {
-		fermata.Finish{Result: fermata.ResultFailed, Summary: "The program ended with exit status 3.\nfull", Details: []byte(`{"exit_code":3,"output":"made\n","stderr":"full\n"}`)},
-		`{"exit_code":3,"output":"made\n","stderr":"full\n"}`,
-	},
-	"slow command": {
-		fermata.Finish{
-			Result: fermata.ResultFailed, Reason: fermata.ReasonRunTimeout, Summary: "The run took longer than 1s and was stopped.",
-			Details: []byte(`{"exit_code":-1,"output":"made\n","stderr":""}`),
-		},
-		`{"error":{"code":"step_timeout","message":"The run took longer than 1s and was stopped.","stdout":"made\n"}}`,
-	},
-	"json command":    {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"{\"n\":1}","stderr":""}`)}, `{"output":{"n":1}}`},
-	"no json command": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,"output":"made","stderr":"hm"}`)}, `{"exit_code":0,"output":"made","stderr":"hm"}`},
-}
-
 // fails reports whether the step fails.
 func (s *randomStep) fails() bool {
-	return slices.Contains([]string{"fail", "bad command", "slow command", "no json command"}, s.kind)
+	return slices.Contains([]string{"fail", "bad command", "slow command", "no json command", "no text command", "late failure"}, s.kind)
 }
 
 // yaml returns the step as YAML.
@@ -91,21 +69,30 @@ func (s *randomStep) yaml() string {
 		lenient = ", on_reject: skip"
 	}
 	const jsonCommand = "tool: shell, schema: {type: object, required: [n]}, input: {command: [make]}"
+	const textCommand = "tool: shell, schema: {type: string}, input: {command: [make]}"
+	timeout := "never"
+	if s.hours > 0 {
+		timeout = fmt.Sprintf("%dh", s.hours)
+	}
 	does := map[string]string{
+		"text command": textCommand, "no text command": textCommand,
 		"command": "tool: shell, input: {command: [make]}", "bad command": "tool: shell, input: {command: [make]}",
 		"slow command": "tool: shell, timeout: 1s, input: {command: [make]}", "json command": jsonCommand, "no json command": jsonCommand,
 		"note": "tool: note", "fail": "tool: check", "wait": "tool: wait, input: {for: 2h}", "skip": "tool: note, condition: 'false'",
-		"ask":     "tool: post_question, suspend: true, input: {question: 'Q?', options: [x], timeout: never}",
-		"approve": "tool: request_approval, input: {title: 'Q?', action: {tool: make}, timeout: never}",
-		"reject":  "tool: request_approval, input: {title: 'Q?', action: {tool: make}, timeout: never}",
+		"ask":     "tool: post_question, suspend: true, input: {question: 'Q?', options: [x], timeout: " + timeout + "}",
+		"approve": "tool: request_approval, input: {title: 'Q?', action: {tool: make}, timeout: " + timeout + "}",
+		"reject":  "tool: request_approval, input: {title: 'Q?', action: {tool: make}, timeout: " + timeout + "}",
 	}[s.kind]
+	if slices.Contains(lateKinds, s.kind) {
+		does = s.lateYAML()
+	}
 	return fmt.Sprintf("  - {id: %s%s%s, %s}\n", s.id, needs, lenient, does)
 }
 
 // expected returns the state in which each step must end. A step that is missing must not begin.
 func expected(steps []randomStep) (ends map[string]fermata.StepState, state fermata.TaskState) {
 	ends, state = map[string]fermata.StepState{}, fermata.TaskDone
-	states := map[string]fermata.StepState{"reject": fermata.StepRejected, "skip": fermata.StepSkipped}
+	states := map[string]fermata.StepState{"reject": fermata.StepRejected, "skip": fermata.StepSkipped, "late remedy": fermata.StepSkipped}
 	stops := map[string]bool{}
 	for _, s := range steps {
 		if slices.ContainsFunc(s.needs, func(id string) bool { return stops[id] }) {
@@ -154,22 +141,6 @@ func TestRandomForks(t *testing.T) {
 	})
 }
 
-// endCommand ends the next command that waits for a worker as its kind says. It reports whether there was one.
-func (w *world) endCommand(kinds map[string]string) bool {
-	w.Helper()
-	claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}})
-	if errors.Is(err, engine.ErrNoTask) {
-		return false
-	}
-	w.OK(err)
-	_, step, _ := strings.Cut(claim.Task.Title, ": ")
-	finish := commandEndings[kinds[step]].finish
-	finish.Token = claim.Run.Token
-	_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, finish)
-	w.OK(err)
-	return true
-}
-
 // answerRandom answers the questions of the run, ends its commands and advances the clock, until the run has ended.
 func (w *world) answerRandom(id string, steps []randomStep) {
 	w.Helper()
@@ -178,10 +149,16 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 		kinds[s.id] = s.kind
 	}
 	patience.Await(w, "the run has ended", func() bool {
+		before, err := w.Engine.Task(w.Context(), ann, id)
+		w.OK(err)
 		run, answers := w.read(id), false
+		var instants []time.Time
 		for _, s := range slices.Backward(run.Steps) {
 			if s.State != fermata.StepWaiting {
 				continue
+			}
+			if s.Until != nil {
+				instants = append(instants, *s.Until)
 			}
 			if s.QuestionID == "" {
 				continue
@@ -190,12 +167,22 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 			if err != nil || q.Status != fermata.Pending {
 				continue
 			}
-			w.answer(q, fermata.Answer{Answer: map[string]any{"ask": "x", "approve": fermata.Approve, "reject": fermata.Reject}[kinds[s.Step]]})
+			answer := replyTo(kinds[s.Step], s, q)
+			if answer == nil {
+				instants = append(instants, *q.Deadline)
+				continue
+			}
+			w.answer(q, *answer)
 			answers = true
 		}
 		answers = w.endCommand(kinds) || answers
-		if (run.State == fermata.TaskBlocked || run.State == fermata.TaskDeferred) && !answers {
-			w.Clock.Advance(3 * time.Hour)
+		after, err := w.Engine.Task(w.Context(), ann, id)
+		w.OK(err)
+		isStopped := before.State == fermata.TaskBlocked || before.State == fermata.TaskDeferred || before.State.IsSuspended()
+		if isStopped && before.Version == after.Version && !answers && len(instants) > 0 {
+			if left := slices.MinFunc(instants, time.Time.Compare).Sub(w.Clock.Now()); left > 0 {
+				w.Clock.Advance(left + time.Millisecond)
+			}
 		}
 		return run.State.IsEnded()
 	})
@@ -227,7 +214,7 @@ func (w *world) checkOrder(id string, steps []randomStep) {
 }
 
 // compareTest simulates the workflow, and checks that the steps end as in ends, and the run as on the server. Commands give
-// the same outputs and errors.
+// the same outputs and errors, questions have the same answers, and each step takes the same time.
 func (w *world) compareTest(source string, steps []randomStep, ends map[string]fermata.StepState, onServer *fermata.WorkflowRun) {
 	w.Helper()
 	tools, answers := map[string]any{}, map[string]any{}
@@ -238,8 +225,8 @@ func (w *world) compareTest(source string, steps []randomStep, ends map[string]f
 		if s.kind == "fail" {
 			tools["check"] = []any{map[string]any{"error": "no luck"}}
 		}
-		if said := map[string]string{"ask": "x", "approve": fermata.Approve, "reject": fermata.Reject}[s.kind]; said != "" {
-			answers[s.id] = said
+		if said := randomReplies[s.kind]; said != "" {
+			answers[s.id] = json.RawMessage(said)
 		}
 	}
 	script := asJSON(map[string]any{"tools": tools, "answers": answers, "expect": map[string]any{"state": onServer.State, "steps": ends}})
@@ -252,16 +239,7 @@ func (w *world) compareTest(source string, steps []randomStep, ends map[string]f
 	if want != got {
 		w.Errorf("%s\n%s\nserver: %s\ntest:   %s", source, script, want, got)
 	}
-}
-
-// commandResults returns the outputs and the errors of the commands of a run.
-func commandResults(run *fermata.WorkflowRun, steps []randomStep) string {
-	results := map[string]any{}
-	for _, s := range run.Steps {
-		at := slices.IndexFunc(steps, func(of randomStep) bool { return of.id == s.Step })
-		if _, isCommand := commandEndings[steps[at].kind]; isCommand {
-			results[s.Step] = []any{s.Output, s.Error}
-		}
+	if want, got := endings(onServer), endings(report.Run); want != got {
+		w.Errorf("%s\n%s\nserver: %s\ntest:   %s", source, script, want, got)
 	}
-	return asJSON(results)
 }

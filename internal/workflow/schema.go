@@ -117,6 +117,7 @@ const maxMismatches = 20
 const (
 	hintAgentOutput   = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
 	hintCommandOutput = "print the result as JSON on standard output, and everything else on standard error; or write it to the file in FERMATA_RESULT, as {\"status\": \"completed\", \"details\": …}"
+	hintMessageOutput = hintAgentOutput + "; a command prints the result as JSON on standard output"
 	hintInput         = "fermata workflow tools show %s says what the tool takes; the run can be tried again with another input"
 )
 

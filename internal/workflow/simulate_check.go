@@ -48,10 +48,46 @@ func (r *simulation) checkExpectations(ctx context.Context, run *fermata.Workflo
 		}
 	}
 	rep.Passed = len(rep.Failures) == 0
+	if run.State.IsEnded() {
+		rep.Warnings = r.describeUnused()
+	}
 	if r.script.isGuessed {
 		rep.Script, err = r.writeScript()
 	}
 	return rep, err
+}
+
+// describeUnused names the entries of the script that no question and no call used.
+func (r *simulation) describeUnused() []string {
+	var warnings []string
+	warn := func(entry string, all, used int, why, none string) {
+		switch left := all - used; {
+		case left <= 0:
+		case used == 0:
+			warnings = append(warnings, fmt.Sprintf("%s: not used: %s", entry, none))
+		default:
+			were := map[bool]string{true: "was", false: "were"}[left == 1]
+			warnings = append(warnings, fmt.Sprintf("%s: %d of %d entries %s not used: %s", entry, left, all, were, why))
+		}
+	}
+	for _, step := range sortedKeys(r.script.Answers) {
+		asked := countOf(r.askCounts[step], "answer")
+		warn("answers."+step, len(r.script.Answers[step]), r.usedReplies[step], "the step "+step+" waited for "+asked, "the step "+step+" waited for no answer")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, key := range sortedKeys(r.script.Tools) {
+		warn("tools."+key, len(r.script.Tools[key]), r.callCounts[key], "there was "+countOf(r.callCounts[key], "call"), "there was no call")
+	}
+	return warnings
+}
+
+// countOf returns a number of things in words.
+func countOf(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // describeEnd returns how a run ended and why, or where it waits, as the end of a sentence.

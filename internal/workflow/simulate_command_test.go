@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ steps:
 func TestAScriptGivesTheOutputOfACommand(t *testing.T) {
 	t.Parallel()
 	const plain, withSchema = "shell, input: {command: [x]}", "shell, input: {command: [x]}, schema: {type: object, required: [n]}"
+	const aText = "shell, input: {command: [x]}, schema: {type: string}"
 	for _, tt := range []struct{ tool, outcome, want string }{
 		{plain, `{exit_code: 0, output: "hi"}`, `{"exit_code":0,"output":"hi"}`},
 		{plain, `{exit_code: 0, stdout: "hi", stderr: "oh"}`, `{"exit_code":0,"output":"hi"}`},
@@ -41,7 +43,19 @@ func TestAScriptGivesTheOutputOfACommand(t *testing.T) {
 		{withSchema, `{output: {exit_code: 0, output: '{"n": 1}'}}`, `{"n":1}`},
 		{withSchema, `{output: "hi"}`, `output_mismatch 0 "hi"`},
 		{withSchema, `{output: {m: 1}}`, `output_mismatch 0 "{\"m\":1}"`},
-		{"shell, input: {command: [x]}, schema: {type: string}", `{output: "hi"}`, `"hi"`},
+		{aText, `{output: "\"hi\"\n"}`, `"hi"`},
+		{aText, `{output: "said\n\"hi\"\n"}`, `"hi"`},
+		{aText, `{exit_code: 0, stdout: '"hi"'}`, `"hi"`},
+		{aText, `{output: hi}`, `output_mismatch 0 "hi"`},
+		{aText, `{output: "42"}`, `output_mismatch 0 "42"`},
+		{"shell, input: {command: [x]}, schema: {type: [string, 'null']}", `{output: "null"}`, `null`},
+		{"shell, input: {command: [x]}, schema: {type: [string, 'null']}", `{output: null}`, `null`},
+		{"shell, input: {command: [x]}, schema: {}", `{output: "[1]"}`, `[1]`},
+		{"shell, input: {command: [x]}, schema: {}", `{output: hi}`, `output_mismatch 0 "hi"`},
+		{"agent, input: {prompt: x}, schema: {type: string}", `{output: 'It is "hi"'}`, `output_mismatch null ""`},
+		{"agent, input: {prompt: x}, schema: {type: string}", `{output: '"hi"'}`, `"hi"`},
+		{"agent, input: {prompt: x}, schema: {type: [string, 'null']}", `{output: null}`, `null`},
+		{"agent, input: {prompt: x}, schema: {type: object, required: [n]}", `{output: hi}`, `output_mismatch null ""`},
 		{"shell, input: {command: [x]}, schema: {type: array}", `{output: [1, 2]}`, `[1,2]`},
 		{"shell, input: {command: [x]}, schema: {type: object, required: [exit_code]}", `{exit_code: 0, output: "hi"}`, `{"exit_code":0,"output":"hi"}`},
 		{"unknown_here", `{exit_code: 0, output: "hi"}`, `{"exit_code":0,"output":"hi"}`},
@@ -123,4 +137,61 @@ func TestATestOnAServerKnowsTheCommandsOfTheWorkspace(t *testing.T) {
 			w.Errorf("an exit code of an agent: %v", err)
 		}
 	})
+}
+
+// A command with a schema gives the same output and the same error in a test as on a server, whatever it prints.
+func TestWhatACommandPrintsIsReadAsOnAServer(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for _, schema := range []string{`{type: string}`, `{type: [string, "null"]}`, `{}`, `{type: number}`, `{type: object, required: [n]}`, `{type: object, required: [output]}`} {
+			source := "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [x]}, schema: " + schema + "}]\n"
+			for _, printed := range []string{"\"x\"\n", "hello\n", "42", "null", "", "log\n{\"n\": 1}\n", "\"cut"} {
+				run := w.run(source, nil)
+				w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(asJSON(map[string]any{"exit_code": 0, "output": printed, "stderr": "oh"}))})
+				onServer := w.awaitEnd(run.ID).Steps[0]
+				for _, field := range []string{"output", "stdout"} {
+					script := asJSON(map[string]any{"tools": map[string]any{"a": map[string]any{field: printed, "stderr": "oh"}}})
+					report, err := workflow.Simulate(w.Context(), []byte(source), []byte(script), nil)
+					w.OK(err)
+					if got, want := report.Run.Steps[0], onServer; got.State != want.State || string(got.Output) != string(want.Output) || asJSON(got.Error) != asJSON(want.Error) {
+						w.Errorf("%s prints %q:\ntest   %s %s %s\nserver %s %s %s", schema, printed, got.State, got.Output, asJSON(got.Error), want.State, want.Output, asJSON(want.Error))
+					}
+				}
+			}
+		}
+	})
+}
+
+// What an agent says is read as on a server, where the agent may be a command: the error is true of both.
+func TestAnAgentWithoutJSONIsToldWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"agent, input: {prompt: x}", "unknown_here"} {
+		source := "name: x\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: " + tool + ", schema: {type: string}}]\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte("tools: {a: {output: hello}}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := report.Run.Steps[0].Error
+		if e == nil || e.Code != "output_mismatch" || !strings.Contains(e.Message, "no JSON was found in what the task gave") ||
+			!strings.Contains(e.Hint, "say in the prompt") || !strings.Contains(e.Hint, "a command prints the result as JSON on standard output") {
+			t.Errorf("%s: %s", tool, asJSON(e))
+		}
+	}
+}
+
+// A text that is made up for a schema is saved as what the command prints or the agent says.
+func TestAMadeUpTextIsSavedAsItIsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"shell, input: {command: [x]}", "agent, input: {prompt: x}", "unknown_here"} {
+		for _, schema := range []string{"{type: string}", "{type: 'null'}", "{type: integer}"} {
+			source := []byte("name: x\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: " + tool + ", schema: " + schema + "}]\n")
+			made, err := workflow.Simulate(t.Context(), source, nil, nil)
+			if err != nil || !made.Passed {
+				t.Fatalf("%s %s: %v %s", tool, schema, err, asJSON(made))
+			}
+			again, err := workflow.Simulate(t.Context(), source, []byte(made.Script), nil)
+			if err != nil || !again.Passed || string(again.Run.Steps[0].Output) != string(made.Run.Steps[0].Output) {
+				t.Errorf("%s %s: %v %s\n%s", tool, schema, err, asJSON(again), made.Script)
+			}
+		}
+	}
 }

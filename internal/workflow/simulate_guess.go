@@ -59,6 +59,10 @@ func (r *simulation) guessOutput(id, name string) any {
 		output = map[string]any{"summary": madeUpText}
 	}
 	r.guesses.outputs[id] = output
+	if text, isText := output.(string); isText && step.kind != serverTool {
+		// In a script, a text is what a command prints or what an agent says. Its output is the JSON in it.
+		r.guesses.outputs[id] = string(encodeJSON(text))
+	}
 	return output
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -202,6 +201,8 @@ func (o *Outcome) outputFor(step calledStep) (any, error) {
 		return o.commandOutputFor(step)
 	case step.kind == agentTool:
 		return o.agentOutputFor(step)
+	case step.kind == unknownTool && len(step.schema) > 0:
+		return o.unknownOutputFor(step)
 	}
 	return o.Output, nil
 }
@@ -215,9 +216,7 @@ func (o *Outcome) commandOutputFor(step calledStep) (any, error) {
 	isWhole := len(step.schema) == 0 || fields["exit_code"] != nil
 	details := map[string]any{"exit_code": 0, "output": o.Stdout}
 	switch {
-	case o.Output == nil:
-	case isText && len(step.schema) > 0 && checkOutput(step.schema, text, "") == nil:
-		return text, nil
+	case o.Output == nil && (o.places["output"] == nil || o.Stdout != ""):
 	case isText:
 		details["output"] = text
 	case isObject && isPartOfCommandOutput(fields) && isWhole:
@@ -229,32 +228,11 @@ func (o *Outcome) commandOutputFor(step calledStep) (any, error) {
 	default:
 		details["output"] = string(encodeJSON(o.Output))
 	}
-	output, err := ParseOutput(step.schema, encodeJSON(details), "")
+	output, err := parseCommandOutput(step.schema, encodeJSON(details), "")
 	if err != nil {
 		exitCode := 0
 		printed, _ := details["output"].(string)
 		return nil, &stepError{code: codeOutput, err: err, output: &commandOutput{&exitCode, printed, o.Stderr}}
 	}
 	return output, nil
-}
-
-// agentOutputFor returns the output of an agent. A text is its last message.
-func (o *Outcome) agentOutputFor(step calledStep) (any, error) {
-	text, isText := o.Output.(string)
-	switch {
-	case len(step.schema) > 0 && checkOutput(step.schema, o.Output, "") == nil:
-		return o.Output, nil
-	case isText:
-		output, err := ParseOutput(step.schema, nil, text)
-		if err != nil {
-			err = tool.MarkSafeToRetry(&stepError{code: codeOutput, err: err})
-		}
-		return output, err
-	case len(step.schema) > 0:
-		return nil, tool.MarkSafeToRetry(checkOutput(step.schema, o.Output, hintAgentOutput))
-	}
-	if _, isObject := o.Output.(map[string]any); isObject {
-		return o.Output, nil
-	}
-	return withSummary(o.Output, ""), nil
 }

@@ -117,11 +117,16 @@ type Reply struct {
 	Answer  any            `yaml:"answer"`
 	Answers map[string]any `yaml:"answers"`
 	Comment string         `yaml:"comment"`
+	// Action is an edited action, which the person approves instead of the one that the question shows.
+	Action exactJSON `yaml:"action"`
 	// Timeout advances the clock to the deadline of the question.
 	Timeout bool `yaml:"timeout"`
+	// isPlain says that the answer is written as a value that is neither an object nor a list.
+	isPlain bool
 }
 
-// Replies are the replies to successive questions of a step. The last one repeats.
+// Replies are the replies to successive questions of a step. The last one repeats. A list of plain values may also be one
+// answer, to a question that takes a list.
 type Replies []Reply
 
 // Expectation is the expected result of a run. An empty field is not checked.

@@ -40,8 +40,12 @@ func (r *Replies) UnmarshalYAML(node ast.Node) error {
 	for _, one := range entriesOf(node) {
 		var reply Reply
 		var into any = &reply.Answer
-		if _, ok := one.(ast.MapNode); ok {
+		switch one.(type) {
+		case ast.MapNode:
 			into = &reply
+		case *ast.SequenceNode:
+		default:
+			reply.isPlain = true
 		}
 		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
 			return toNodeError(err)
@@ -113,7 +117,7 @@ func (reply *Reply) refuseContradiction(places map[string]place) error {
 	if !reply.Timeout {
 		return nil
 	}
-	for _, name := range []string{"answer", "answers", "comment"} {
+	for _, name := range []string{"answer", "answers", "comment", "action"} {
 		if at := places[name]; at != nil {
 			return &nodeError{later(at, places["timeout"]), name + " and timeout: true contradict each other: the timeout means that nobody answers", hintContradiction}
 		}

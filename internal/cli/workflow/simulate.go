@@ -106,6 +106,9 @@ func (c *testCommand) print(s *session.Session, report *fermata.TestReport) {
 		p.Line("made up; --save FILE writes it to a file, to change and to give with --answers:")
 		p.PrintBarred(terminal.Clean(report.Script))
 	}
+	for _, warning := range report.Warnings {
+		p.Line("%s  %s", p.Yellow("warn"), terminal.OneLine(warning))
+	}
 	for _, failure := range report.Failures {
 		p.Line("%s  %s", p.Red("FAIL"), terminal.OneLine(failure))
 	}

@@ -44,13 +44,14 @@ export function TestPanel({ source }: { source: string }) {
 }
 
 /** Shows the result of a test. */
-function Outcome({ report: { passed, failures, run } }: { report: TestReport }) {
+function Outcome({ report: { passed, failures, warnings, run } }: { report: TestReport }) {
   const text = useText();
   return (
     <Stack gap="sm">
       {passed
         ? <Alert color="green" icon={<Icon name="check" />}>{text.testPassed}</Alert>
         : <Alert color="red" icon={<Icon name="warning" />} title={run ? text.testFailed : text.testWrong}>{run && failures?.map((failure) => <Text key={failure} size="sm"><Visible text={failure} /></Text>)}</Alert>}
+      {warnings && <Alert color="yellow" icon={<Icon name="warning" />}>{warnings.map((warning) => <Text key={warning} size="sm"><Visible text={warning} /></Text>)}</Alert>}
       {run?.steps && <section><Title order={3} size="h6" mb="xs">{text.testSteps}</Title><Timeline steps={run.steps.map(withoutLinks)} /></section>}
     </Stack>
   );
