@@ -38,8 +38,9 @@ func TestWhatFailsInEveryRunIsReported(t *testing.T) {
 		name, source string
 		want         []string
 	}{
-		{"an operation on constants", start + b + "\"{{ 1 + 'a' }}\"}\n", []string{"8:24|1 is the number 1 and \"a\" is the text|string("}},
-		{"a call with a constant", start + b + "\"{{ done.x }} {{ len(5) }} {{ upper(done.x + date('soon')) }}\"}\n", []string{"8:35|5 is the number 5, and a text, a list|", "8:63|\"soon\", which is no date|2026-11-22"}},
+		{"an operation on constants", start + b + "\"{{ 1 + 'a' }}\"}\n", []string{"8:24|1 is a number and \"a\" is a text: they|string("}},
+		{"a constant that is too large", start + b + "\"{{ done.n + 9223372036854775807 * 2 }} {{ done.n % 0 }}\"}\n", []string{"8:51|9223372036854775807 * 2 is too large for a whole number|float("}},
+		{"a call with a constant", start + b + "\"{{ done.x }} {{ len(5) }} {{ upper(done.x + date('soon')) }}\"}\n", []string{"8:35|5 is a number, and a text, a list|", "8:63|\"soon\" is no date|2026-11-22"}},
 		{"constants that may be meant", start + b + "\"x{{ [][0] ?? 1 }}{{ len([1]) }}{{ 1..100000 | len() }}{{ done.n / 2 }}{{ now() + duration('1h') }}\"}\n", nil},
 		{"a status that is none", start + step + "    condition: steps.a.status == 'complete' || 'fail' != steps.a.status || steps.a.status in ['done', 'ok'] || steps.a?.status == 'pending'\n", []string{
 			"8:34|steps.a.status is never \"complete\"|there are pending, running, waiting, done", "8:48|never \"fail\"|there are", "8:103|never \"ok\"|",
