@@ -297,6 +297,9 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		if last.QuestionID != "" {
 			if answered, ok := stepValue["output"].(map[string]any); ok {
 				stepValue["answer"] = answered["answer"]
+				if asksPeople(step) {
+					fillAnswer(answered)
+				}
 			}
 		}
 		steps[step.ID] = stepValue
