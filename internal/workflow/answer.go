@@ -24,11 +24,7 @@ func closedAnswer(q *fermata.Question) (answer map[string]any, isSkipped bool, e
 	case r == nil:
 		return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
 	}
-	message := "the question was withdrawn"
-	if r.Comment != "" {
-		message += ": " + r.Comment
-	}
-	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "%s", message))
+	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "%s", withReason("the question was withdrawn", r.Comment)))
 }
 
 // nobodyAnswered is the note of a step, and its error, if the deadline of its question passed.

@@ -133,7 +133,9 @@ var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`
 var disputed = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.]*[eE][-+]?[0-9][0-9_]*|0[OXB][0-9A-Fa-f_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|\.(inf|Inf|INF))$`)
 
 // MustQuote reports whether a text without quotes is a number to some YAML parsers.
-func MustQuote(text string) bool { return looksLikeNumber.MatchString(text) || disputed.MatchString(text) }
+func MustQuote(text string) bool {
+	return looksLikeNumber.MatchString(text) || disputed.MatchString(text)
+}
 
 // isDisputed reports whether an unquoted text is a number to some parsers. A definition that was accepted before keeps its
 // texts.
