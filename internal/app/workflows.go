@@ -22,7 +22,8 @@ const secretVariable = "FERMATA_SECRET_"
 
 // lookUpSecret returns the secret that workflow definitions name as secrets.NAME.
 func lookUpSecret(name string) (string, error) {
-	variable := secretVariable + strings.ToUpper(name)
+	name = strings.ToUpper(name)
+	variable := secretVariable + name
 	if v, ok := os.LookupEnv(variable); ok {
 		return v, nil
 	}
@@ -35,7 +36,7 @@ func secretNames() []string {
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		if name, ok := strings.CutPrefix(name, secretVariable); ok {
-			names = append(names, strings.ToLower(name))
+			names = append(names, name)
 		}
 	}
 	return names
@@ -46,20 +47,22 @@ func secretNames() []string {
 func secretCheck(named map[string]string) (checkUse func(project, name string) *fermata.Error, err error) {
 	projects := map[string][]string{}
 	for name, list := range named {
+		name = strings.ToUpper(name)
 		if _, err := lookUpSecret(name); err != nil {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--secret-projects names the secret %s, which is not there", name).
-				WithHint("start the server with the variable %s", secretVariable+strings.ToUpper(name))
+				WithHint("start the server with the variable %s", secretVariable+name)
 		}
 		for project := range strings.SplitSeq(list, ",") {
 			if project = strings.TrimSpace(project); project == "" {
 				return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--secret-projects: %s=%s names no project", name, list).
 					WithHint("write %s=web,api", name)
 			}
-			projects[strings.ToUpper(name)] = append(projects[strings.ToUpper(name)], project)
+			projects[name] = append(projects[name], project)
 		}
 	}
 	return func(project, name string) *fermata.Error {
-		allowed, limited := projects[strings.ToUpper(name)]
+		name = strings.ToUpper(name)
+		allowed, limited := projects[name]
 		if !limited || slices.Contains(allowed, project) {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
 // closedAnswer returns the answer to a closed question, in the form that expressions see as pendingQuestion. It reports
@@ -23,11 +24,7 @@ func closedAnswer(q *fermata.Question) (answer map[string]any, isSkipped bool, e
 	case r == nil:
 		return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
 	}
-	message := "the question was withdrawn"
-	if r.Comment != "" {
-		message += ": " + r.Comment
-	}
-	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "%s", message))
+	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "%s", withReason("the question was withdrawn", r.Comment)))
 }
 
 // nobodyAnswered is the note of a step, and its error, if the deadline of its question passed.
@@ -73,18 +70,13 @@ func singleAnswer(answers map[string]any) any {
 // answerOf returns an answer in the form that expressions see as
 // pendingQuestion.
 func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at time.Time, comment string) map[string]any {
-	source := map[fermata.ActorKind]string{fermata.ActorHuman: "human", fermata.ActorTimeout: "timeout", fermata.ActorPolicy: "auto"}[q.Resolution.DecidedBy]
-	out := map[string]any{
-		"id": q.ID, "answer": singleAnswer(answers), "answers": answers, "comment": comment, "by": nil, "at": at.Format(time.RFC3339), "source": source,
-	}
+	out := answerFields(q, answers, at, comment)
+	out["source"] = map[fermata.ActorKind]string{fermata.ActorHuman: "human", fermata.ActorTimeout: "timeout", fermata.ActorPolicy: "auto"}[q.Resolution.DecidedBy]
 	if by != nil {
 		out["by"] = by.Name
 	}
-	if option, ok := out["answer"].(string); ok {
-		out["option"] = option
-	}
 	if q.Type == fermata.Approval {
-		out["decision"] = out["answer"]
+		out["decision"], out["action"] = out["answer"], nil
 		if q.Approvals != nil && q.Approvals.Required > 1 {
 			out["votes"] = votesOf(q)
 			if q.Resolution.DecidedBy == fermata.ActorHuman {
@@ -98,6 +90,26 @@ func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at
 		}
 	}
 	return out
+}
+
+// answerFields returns the fields that every answer has. Its source is "default". The option is null if the answer is no text.
+func answerFields(q *fermata.Question, answers map[string]any, at time.Time, comment string) map[string]any {
+	out := map[string]any{
+		"id": q.ID, "answer": singleAnswer(answers), "answers": answers, "option": nil, "comment": comment, "by": nil, "at": at.Format(time.RFC3339), "source": "default",
+	}
+	if option, ok := out["answer"].(string); ok {
+		out["option"] = option
+	}
+	return out
+}
+
+// fillAnswer adds as null the fields that an answer lacks, because expressions may name all of them.
+func fillAnswer(answer map[string]any) {
+	for _, name := range definition.QuestionNames() {
+		if _, ok := answer[name]; !ok {
+			answer[name] = nil
+		}
+	}
 }
 
 // votesOf returns the votes on an approval in the order in which they came.

@@ -91,7 +91,7 @@ func (x *execution) askNonBlocking(ctx context.Context, step *definition.Step, r
 		return err
 	}
 	defaults, _ := asked.Defaults()
-	row.Output = encodeJSON(map[string]any{"id": asked.ID, "answer": singleAnswer(defaults), "answers": defaults, "source": "default"})
+	row.Output = encodeJSON(answerFields(asked, defaults, asked.CreatedAt, ""))
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}

@@ -83,7 +83,9 @@ func pickedOption(answer map[string]any) string {
 
 func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume, answer map[string]any) error {
 	env := x.env(row)
-	env["pendingQuestion"] = answer
+	pending := maps.Clone(answer)
+	fillAnswer(pending)
+	env["pendingQuestion"] = pending
 	for _, named := range resume.Inject {
 		v, err := named.Value.Render(env)
 		if err != nil {

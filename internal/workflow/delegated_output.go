@@ -71,7 +71,11 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 		return true, x.storeItemAnswer(ctx, step, row)
 	}
 	if t.State != fermata.TaskDone {
-		return true, withCommandOutput(&stepError{code: failureCodeOf(t), err: errors.New(failureReason(t, run))}, t, run)
+		reason, err := failureReason(r, t, run)
+		if err != nil {
+			return true, err
+		}
+		return true, withCommandOutput(&stepError{code: failureCodeOf(t), err: errors.New(reason)}, t, run)
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
@@ -101,20 +105,57 @@ func failureCodeOf(t *fermata.Task) string {
 }
 
 // failureReason returns the reason why a task was not done. The run is its last one, or nil.
-func failureReason(t *fermata.Task, run *fermata.Run) string {
+func failureReason(r store.Reader, t *fermata.Task, run *fermata.Run) (string, error) {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
-		return t.Summary
+		return t.Summary, nil
 	case t.Reason == fermata.ReasonAttemptsUsedUp && t.MaxAttempts == 1:
 		why := "its worker was lost"
 		if run != nil {
 			why = cmp.Or(run.Summary, why)
 		}
-		return why + ", and it is not run again"
+		return why + ", and it is not run again", nil
 	case t.Reason == fermata.ReasonAttemptsUsedUp:
-		return fmt.Sprintf("its worker was lost %d times", t.Attempts)
+		return fmt.Sprintf("its worker was lost %d times", t.Attempts), nil
 	}
-	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
+	subject, err := nameTask(r, t)
+	if err != nil || t.State != fermata.TaskCancelled {
+		return withReason(fmt.Sprintf("%s is %s", subject, t.State), cmp.Or(t.Summary, t.Reason)), err
+	}
+	by, err := cancellerOf(r, t)
+	if by == "" {
+		return withReason(subject+" was cancelled", t.Reason), err
+	}
+	return withReason(by+" cancelled "+subject, t.Reason), err
+}
+
+// nameTask names a step's task: the run of another workflow by its id.
+func nameTask(r store.Reader, t *fermata.Task) (string, error) {
+	if t.Runner != fermata.RunnerWorkflow {
+		return "its task", nil
+	}
+	run, err := r.WorkflowRun(t.ID)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the run %s of %s", run.ID, run.Workflow), nil
+}
+
+// cancellerOf returns the name of who cancelled a task, or "" if the server did.
+func cancellerOf(r store.Reader, t *fermata.Task) (string, error) {
+	ends, err := r.Events(store.EventFilter{TaskID: t.ID, Types: []string{string(fermata.EventTaskEnded)}, Newest: true, Limit: 1})
+	if err != nil || len(ends) == 0 || ends[0].Actor.Kind == fermata.ActorSystem {
+		return "", err
+	}
+	return ends[0].Actor.DisplayName(), nil
+}
+
+// withReason returns a text with the reason behind it, if there is one.
+func withReason(text, reason string) string {
+	if reason == "" {
+		return text
+	}
+	return text + ": " + reason
 }
 
 // storeItemAnswer stores the answer to the question of an item. The task of an item does not say how its question ended,

@@ -274,7 +274,9 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	steps, _ := env["steps"].(map[string]any)
 	maps.Copy(env, definition.Env{
 		"inputs": x.inputs, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read, definition.FailureName: x.st.Outcome.failure(),
-		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence), "feedback": nil},
+		"run": map[string]any{
+			"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence), "round": int64(x.roundOf(row.Step)), "feedback": nil,
+		},
 	})
 	if x.st.Feedback != "" {
 		env["run"].(map[string]any)["feedback"] = x.st.Feedback //nolint:forcetypeassert // the value is set above
@@ -295,6 +297,9 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		if last.QuestionID != "" {
 			if answered, ok := stepValue["output"].(map[string]any); ok {
 				stepValue["answer"] = answered["answer"]
+				if asksPeople(step) {
+					fillAnswer(answered)
+				}
 			}
 		}
 		steps[step.ID] = stepValue

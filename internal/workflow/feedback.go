@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func (x *execution) lastAttemptText(ctx context.Context, step *definition.Step, 
 		return "", nil
 	}
 	if t.State != fermata.TaskDone {
-		return "\n\nThis was tried before and ended as " + string(t.State) + ": " + x.hideInText(boundText(t.Summary)) + "\n", nil
+		return withReason("\n\nThis was tried before and ended as "+string(t.State), x.hideInText(boundText(cmp.Or(t.Summary, t.Reason)))) + "\n", nil
 	}
 	if t.RunID == "" {
 		return "", nil

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -72,6 +73,19 @@ func (x *execution) beginRound(step *definition.Step) {
 	for _, again := range between {
 		x.st.UncountedVisits[again.ID] = x.st.Visits[again.ID]
 	}
+}
+
+// roundOf returns the round in which a step is, from 1, as repeat.max counts it. Outside of a repetition it is 1.
+func (x *execution) roundOf(id string) int {
+	step := x.def.Step(strings.TrimSuffix(id, timeoutSuffix))
+	if step == nil {
+		return 1
+	}
+	last := x.def.RepeatAround(step)
+	if last == nil {
+		return 1
+	}
+	return x.st.Rounds[last.ID] + 1
 }
 
 // forgetRounds resets the counters of all steps whose rounds begin after a step. If inclusive is true, it also resets

@@ -2,7 +2,9 @@ package workflow_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // repairing is a workflow that tests, fixes the failures, and tests again.
@@ -68,6 +71,55 @@ steps:
 `, nil).ID, fermata.TaskDone)
 		w.wantSteps(run, "outer/1:done inner/1:done inner/2:done inner/3:done last/1:done "+
 			"outer/2:done inner/4:done inner/5:done inner/6:done last/2:done outer/3:done inner/7:done inner/8:done inner/9:done last/3:done ")
+	})
+}
+
+// TestRoundsAreCountedAgain checks that run.round counts as max does: from 1 within each repetition, and again after a
+// rewind and after a goto back.
+func TestRoundsAreCountedAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		id := w.run(`
+name: counted
+triggers: [{manual: true}]
+steps:
+  - {id: first, tool: note, input: {n: "{{ run.round }}"}}
+  - {id: look, tool: note, input: {n: "{{ run.round }}"}, repeat: {until: run.round >= 3, max: 5}}
+  - {id: body, tool: note, input: {n: "{{ run.round }}"}}
+  - {id: last, tool: note, input: {n: "{{ run.round * 10 }}"}, repeat: {from: body, until: run.round == 2}}
+  - {id: ask, tool: post_question, suspend: true, input: {question: Again?, options: [again, go], timeout: never}, on_resume: {goto: {again: look}}}
+`, nil).ID
+		const rounds = "look 1 look 2 look 3 body 1 last 10 body 2 last 20 "
+		want := "first 1 " + rounds
+		wantRounds := func() {
+			w.Helper()
+			var got strings.Builder
+			for _, step := range w.read(id).Steps {
+				var input struct{ N *int }
+				if w.OK(json.Unmarshal(step.Input, &input)); input.N != nil {
+					fmt.Fprintf(&got, "%s %d ", step.Step, *input.N)
+				}
+			}
+			if got.String() != want {
+				w.Fatalf("the rounds are %swant %s", got.String(), want)
+			}
+		}
+		q := w.awaitRunQuestion(id)
+		wantRounds()
+		for _, again := range []func(){
+			func() { w.answer(q, fermata.Answer{Answer: "again"}) },
+			func() { w.rewind(id, "look", "Once more.") },
+		} {
+			again()
+			before := q.ID
+			patience.Await(w, "the run asks again", func() bool {
+				q = w.read(id).PendingQuestion
+				return q != nil && q.ID != before
+			})
+			want += rounds
+			wantRounds()
+		}
+		w.answer(q, fermata.Answer{Answer: "go"})
+		w.await(id, fermata.TaskDone)
 	})
 }
 

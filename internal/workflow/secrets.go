@@ -31,6 +31,7 @@ const (
 	minOtherSecretLength = 8
 )
 
+// form is a text to search for, with the name of its secret in upper case, however a definition spells it.
 type form struct{ text, name string }
 
 // secretsOf reads the secrets of a definition. If one is missing, the step that uses it fails.
@@ -52,7 +53,7 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 		}
 		quoted := string(encodeJSON(v))
 		for _, text := range []string{v, quoted[1 : len(quoted)-1], url.QueryEscape(v), url.PathEscape(v)} {
-			known.forms = append(known.forms, form{text, name})
+			known.forms = append(known.forms, form{text, strings.ToUpper(name)})
 		}
 	}
 	slices.SortStableFunc(known.forms, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })

@@ -72,7 +72,7 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "It says: {{ seen.log }}. Go on?", responseType: boolean, timeout: never}}
 `, nil)
 		q := w.awaitRunQuestion(run.ID)
-		if text := asJSON(q); strings.Contains(text, "s3cret-unnamed") || !strings.Contains(text, "[secret unnamed]") {
+		if text := asJSON(q); strings.Contains(text, "s3cret-unnamed") || !strings.Contains(text, "[secret UNNAMED]") {
 			w.Fatalf("the question is %s", text)
 		}
 		if all := w.storedText(run.ID); strings.Contains(all, "s3cret-unnamed") {

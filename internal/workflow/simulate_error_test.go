@@ -104,3 +104,21 @@ func TestAScriptThatDoesNotFitSaysWhatToWrite(t *testing.T) {
 		}
 	}
 }
+
+// A script is read as strictly as a definition, and what a test makes up is read back as it was.
+func TestNumbersOfAScriptAreReadAsTheyAre(t *testing.T) {
+	t.Parallel()
+	const source = "name: x\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [x]}, schema: {type: object, required: [n, m, t], properties: " +
+		"{n: {type: integer, minimum: 2000000}, m: {type: number, minimum: 1.0e+21}, t: {const: \"1e6\"}, u: {const: '0X1f'}}}}]\n"
+	_, err := workflow.Simulate(t.Context(), []byte(source), []byte("tools: {a: {output: {n: 2e6, m: 1, t: x}}}\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "not every program reads 2e6 as the same number (write 2000000 for the number") {
+		t.Errorf("the error is %v", err)
+	}
+	report, err := workflow.Simulate(t.Context(), []byte(source), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := workflow.Simulate(t.Context(), []byte(source), []byte(report.Script), nil); err != nil || len(again.Failures) > 0 || asJSON(again.Run.Steps[0].Output) != asJSON(report.Run.Steps[0].Output) {
+		t.Errorf("%s: %v %s", report.Script, err, asJSON(again))
+	}
+}

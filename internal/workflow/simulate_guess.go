@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -236,7 +237,7 @@ func (r *simulation) writeScript() (string, error) {
 	var script yaml.MapSlice
 	add := func(name string, values map[string]any) {
 		if len(values) > 0 {
-			script = append(script, yaml.MapItem{Key: name, Value: values})
+			script = append(script, yaml.MapItem{Key: name, Value: toScriptValue(values)})
 		}
 	}
 	add("inputs", r.script.Inputs)
@@ -249,4 +250,35 @@ func (r *simulation) writeScript() (string, error) {
 	add("expect", map[string]any{"state": string(fermata.TaskDone)})
 	text, err := yaml.Marshal(script)
 	return string(text), err
+}
+
+// scriptScalar is a number or a text as it stands in a script.
+type scriptScalar string
+
+// MarshalYAML returns the scalar as it is.
+func (s scriptScalar) MarshalYAML() ([]byte, error) { return []byte(s), nil }
+
+// toScriptValue returns a value whose numbers and texts are read back as they are.
+func toScriptValue(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return scriptScalar(definition.FormatNumber(v))
+	case string:
+		if definition.MustQuote(v) {
+			return scriptScalar(strconv.Quote(v))
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = toScriptValue(v[i])
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for key, one := range v {
+			object[key] = toScriptValue(one)
+		}
+		return object
+	}
+	return v
 }

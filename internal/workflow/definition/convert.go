@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -96,7 +97,10 @@ func (c *converter) key(n ast.MapKeyNode) (*tree, bool) {
 	t := c.newTree(n)
 	switch n := n.(type) {
 	case *ast.StringNode:
-		t.value = n.Value
+		if t.value = n.Value; c.isDisputed(n) {
+			c.addAt(t, "", fmt.Sprintf("write %q", n.Value), "a key must be a text")
+			return t, false
+		}
 		return t, true
 	case *ast.MergeKeyNode:
 		c.addAt(t, "", "write out the values that it would merge", "<< is not supported: a reader does not see what it merges")
@@ -125,13 +129,32 @@ func (c *converter) sequence(t *tree, n *ast.SequenceNode, depth int) {
 // looksLikeNumber matches texts that some YAML parsers read as a number.
 var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`)
 
+// disputed matches texts that are numbers to some YAML parsers: with an exponent, in other bases, of base 60, and infinite.
+var disputed = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.]*[eE][-+]?[0-9][0-9_]*|0[OXB][0-9A-Fa-f_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|\.(inf|Inf|INF))$`)
+
+// MustQuote reports whether a text without quotes is a number to some YAML parsers.
+func MustQuote(text string) bool {
+	return looksLikeNumber.MatchString(text) || disputed.MatchString(text)
+}
+
+// isDisputed reports whether an unquoted text is a number to some parsers. A definition that was accepted before keeps its
+// texts.
+func (c *converter) isDisputed(n *ast.StringNode) bool {
+	isQuoted := n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+	return !isQuoted && !c.wasChecked && disputed.MatchString(n.Value)
+}
+
 func (c *converter) text(t *tree, n *ast.StringNode) {
 	switch n.Token.Type {
 	case token.SingleQuoteType, token.DoubleQuoteType:
 		t.style = quotedStyle
 	default:
-		if looksLikeNumber.MatchString(n.Value) {
+		switch {
+		case looksLikeNumber.MatchString(n.Value):
 			c.reportOctal(t, n.Value)
+			return
+		case c.isDisputed(n):
+			c.reportDisputed(t, n.Value)
 			return
 		}
 	}
@@ -147,14 +170,18 @@ func (c *converter) reportOctal(t *tree, text string) {
 }
 
 func decimal(text string) string {
-	plain := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "+0")
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign = "-"
+	}
+	plain := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "-+0")
 	if _, err := strconv.Atoi(plain); err != nil || plain == "" {
 		if n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
 		return "it in decimal digits"
 	}
-	return plain
+	return sign + plain
 }
 
 var (
@@ -188,9 +215,30 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	case looksLikeNumber.MatchString(text):
 		c.reportOctal(t, text)
 	default:
-		c.addAt(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "not every program reads %s as the same number", text)
-		t.value = unreadableValue{}
+		c.reportDisputed(t, text)
 	}
+}
+
+// reportDisputed reports a number that not every parser reads as the same number.
+func (c *converter) reportDisputed(t *tree, text string) {
+	t.value = unreadableValue{}
+	hint := fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text)
+	if f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64); err == nil && strings.ContainsAny(text, "eE") {
+		hint = fmt.Sprintf("write %s for the number, or %q for the text", FormatNumber(f), text)
+	}
+	c.addAt(t, "", hint, "not every program reads %s as the same number", text)
+}
+
+// FormatNumber returns a number as every YAML parser reads it.
+func FormatNumber(f float64) string {
+	if size := math.Abs(f); size == 0 || size >= 1e-6 && size < 1e15 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+	if !strings.Contains(digits, ".") {
+		digits += ".0"
+	}
+	return digits + "e" + exponent
 }
 
 // reportHidden reports a node that is valid YAML but hides its meaning.

@@ -38,8 +38,14 @@ func TestWhatFailsInEveryRunIsReported(t *testing.T) {
 		name, source string
 		want         []string
 	}{
-		{"an operation on constants", start + b + "\"{{ 1 + 'a' }}\"}\n", []string{"8:24|1 is the number 1 and \"a\" is the text|string("}},
-		{"a call with a constant", start + b + "\"{{ done.x }} {{ len(5) }} {{ upper(done.x + date('soon')) }}\"}\n", []string{"8:35|5 is the number 5, and a text, a list|", "8:63|\"soon\", which is no date|2026-11-22"}},
+		{"an operation on constants", start + b + "\"{{ 1 + 'a' }}\"}\n", []string{"8:24|1 is a number and \"a\" is a text: they|string("}},
+		{"numbers that readers dispute", start + step + "    input:\n      url: x\n      a: 1e6\n      b: [5E3, 1e21, 1e-3, 1e-9]\n      c: {d: +1e6, e: 0X1f, f: 12:30, g: +.inf}\n", []string{
+			"10:10|not every program reads 1e6 as the same number|write 1000000 for the number, or \"1e6\" for the text", "11:11|5E3|write 5000", "11:16|1e21|write 1.0e+21 for", "11:22|1e-3|write 0.001", "11:28|1e-9|write 1.0e-09",
+			"12:14|+1e6|write 1000000", "12:23|not every program reads 0X1f|quote the text: \"0X1f\"", "12:32|12:30|quote", "12:42|+.inf|quote",
+		}},
+		{"a key that is a disputed number", start + step + "    input:\n      url: x\n      1e6: x\n", []string{"10:7|a key must be a text|\"1e6\""}},
+		{"a constant that is too large", start + b + "\"{{ done.n + 9223372036854775807 * 2 }} {{ done.n % 0 }}\"}\n", []string{"8:51|9223372036854775807 * 2 is too large for a whole number|float("}},
+		{"a call with a constant", start + b + "\"{{ done.x }} {{ len(5) }} {{ upper(done.x + date('soon')) }}\"}\n", []string{"8:35|5 is a number, and a text, a list|", "8:63|\"soon\" is no date|2026-11-22"}},
 		{"constants that may be meant", start + b + "\"x{{ [][0] ?? 1 }}{{ len([1]) }}{{ 1..100000 | len() }}{{ done.n / 2 }}{{ now() + duration('1h') }}\"}\n", nil},
 		{"a status that is none", start + step + "    condition: steps.a.status == 'complete' || 'fail' != steps.a.status || steps.a.status in ['done', 'ok'] || steps.a?.status == 'pending'\n", []string{
 			"8:34|steps.a.status is never \"complete\"|there are pending, running, waiting, done", "8:48|never \"fail\"|there are", "8:103|never \"ok\"|",

@@ -51,7 +51,7 @@ type NeededInputs struct{ RunInputs, StepInputs []string }
 // problems is not a warning.
 func Load(source []byte, known Catalog) (*Workflow, []Problem) {
 	l := &loader{
-		report: &report{}, known: known, w: &Workflow{MaxIterations: 5}, ids: map[string]int{}, outputs: map[string]int{},
+		report: &report{wasChecked: known.WasChecked}, known: known, w: &Workflow{MaxIterations: 5}, ids: map[string]int{}, outputs: map[string]int{},
 		injected: map[string]*tree{}, secrets: map[string]bool{}, schemas: map[string]toolSchema{},
 	}
 	l.load(source)

@@ -16,6 +16,9 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 
+// QuestionNames returns the names below the output of a question and below pendingQuestion.
+func QuestionNames() []string { return slices.Clone(questionNames) }
+
 // fieldNames lists the names that may follow a root of an expression in every workflow, such as run.id. The schema provides
 // them to editors.
 type fieldNames struct {

@@ -172,6 +172,20 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	return all
 }
 
+// RepeatAround returns the step whose repeat does a step again: the step itself, or the first one after it that goes back to
+// before it. It returns nil if there is none.
+func (w *Workflow) RepeatAround(step *Step) *Step {
+	for _, last := range w.Between(step, nil) {
+		if last.Repeat == nil {
+			continue
+		}
+		if first := w.Step(last.Repeat.From); last == step || first != nil && w.Reaches(first, step) {
+			return last
+		}
+	}
+	return nil
+}
+
 // sideStep returns a step that may be under way while a run goes from one of the two steps to the other. That step
 // comes after first, does not lead to last, and does not come after last. sideStep returns "" if there is none.
 func (w *Workflow) sideStep(first, last int) string {

@@ -46,6 +46,8 @@ type report struct {
 	originalLines map[int]string // original lines by index, from 0
 	// hasMoreErrors and hasMoreWarnings say that the limits left some out.
 	hasMoreErrors, hasMoreWarnings bool
+	// wasChecked says that the definition was accepted before.
+	wasChecked bool
 }
 
 // maxProblems limits how many errors and how many warnings are reported. A file with more errors is probably no workflow

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"math"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -29,7 +30,7 @@ func (e *Expression) ConstantFaults() []Fault {
 		if wrong != nil {
 			continue
 		}
-		m := &meter{iterations: constantIterations, bytes: constantText, memory: constantIterations}
+		m := &meter{iterations: constantIterations, bytes: constantText, elements: constantIterations, memory: constantIterations}
 		_, err := part.run(nil, m)
 		if err == nil || m.iterations < 0 || m.bytes < 0 || strings.Contains(err.Error(), "builds lists of more") {
 			continue
@@ -57,7 +58,13 @@ func rangeLengthOf(n ast.Node) int {
 	if !isFirstFixed || !isLastFixed {
 		return 0
 	}
-	return max(0, to.Value-from.Value+1)
+	if to.Value < from.Value {
+		return 0
+	}
+	if length := to.Value - from.Value + 1; length > 0 {
+		return length
+	}
+	return math.MaxInt
 }
 
 // constantsIn returns the largest constant parts of an expression that can fail: operations and calls. A missing part of a

@@ -169,12 +169,6 @@ func (m *meter) plainValue(v any, depth int) (any, error) {
 		return m.plainObject(o, depth)
 	case func(string) (string, error):
 		return nil, errorf("a secret is used by its name").WithHint("write secrets.NAME")
-	case []int: // the result of a..b
-		list, err := elements(v, "the range")
-		if err != nil {
-			return nil, err
-		}
-		return m.plainList(list, depth)
 	default:
 		return convertForeign(v)
 	}
@@ -273,6 +267,30 @@ func describe(v any) string {
 	}
 	return "something else"
 }
+
+// literalKind returns the kind of a value whose source text is its literal, such as 5 or "a", and else "".
+func literalKind(source string, v any) string {
+	text, isScalar := ScalarText(v)
+	if _, isText := v.(string); isText && source == shortenSource(strconv.Quote(text)) {
+		return "a text"
+	} else if isText || !isScalar {
+		return ""
+	}
+	switch v := number(v).(type) {
+	case int64:
+		if source == text {
+			return "a number"
+		}
+	case float64:
+		if read, err := strconv.ParseFloat(source, 64); err == nil && read == v {
+			return "a number"
+		}
+	}
+	return ""
+}
+
+// isNullText reports whether a source text is null itself.
+func isNullText(source string) bool { return source == "null" || source == "nil" }
 
 func quote(s string) string {
 	if r := []rune(s); len(r) > 40 {

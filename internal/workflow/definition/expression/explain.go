@@ -8,12 +8,16 @@ import (
 var (
 	singleEquals  = regexp.MustCompile(`[^=!<>]=[^=]`)
 	lacksOperand  = regexp.MustCompile(`([-+*/%<>=!&|?:,.]|\b(in|and|or|not|contains|startsWith|endsWith|matches))\s*$`)
+	wrongLiteral  = regexp.MustCompile(`^invalid (\w+) literal: strconv\.\w+: parsing "([^"]*)": (.*)$`)
 	operatorCalls = regexp.MustCompile(`\b(contains|startsWith|endsWith)\s*\(`)
 )
 
 // explain rewords a message of the library. It adds a hint if the text shows
 // what the author meant.
 func explain(text, message string) (rewordedMessage, hint string) {
+	if m := wrongLiteral.FindStringSubmatch(message); m != nil {
+		return explainLiteral(m[1], m[2], m[3])
+	}
 	switch {
 	case strings.Contains(message, "memory budget"):
 		return "the expression builds lists of more than 100000 elements", "let a step do it"
@@ -34,4 +38,17 @@ func explain(text, message string) (rewordedMessage, hint string) {
 		return message, "it ends too early: a bracket or a quote is not closed"
 	}
 	return message, ""
+}
+
+// explainLiteral rewords the library's message about a number, of which kind says how it is written.
+func explainLiteral(kind, number, fault string) (message, hint string) {
+	switch {
+	case !strings.Contains(fault, "out of range"):
+		return number + " is no number", "write it in decimal digits, or quote the text"
+	case kind == "float":
+		return number + " is too large for a number", ""
+	case kind == "integer":
+		return number + " is too large for a whole number", "write " + number + ".0: about 15 digits of it are exact"
+	}
+	return number + " is too large for a whole number", ""
 }

@@ -257,12 +257,14 @@ func asOwn(err error) (*fermata.Error, bool) { return errors.AsType[*fermata.Err
 // meter limits the work of one evaluation.
 type meter struct {
 	iterations, bytes int
-	memory            uint
-	now               time.Time
+	// elements is the number of elements that ranges may still have. memory limits the lists that the library builds.
+	elements int
+	memory   uint
+	now      time.Time
 }
 
 func newMeter(env Env) *meter {
-	m := &meter{iterations: maxIterations, bytes: maxText, memory: maxMemory}
+	m := &meter{iterations: maxIterations, bytes: maxText, elements: maxMemory, memory: maxMemory}
 	m.now, _ = env[NowKey].(time.Time)
 	return m
 }

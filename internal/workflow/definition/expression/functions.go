@@ -3,6 +3,7 @@ package expression
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -73,7 +74,20 @@ var functionTable = func() map[string]*builtin.Function {
 	})
 	add("$list", list, func(_ *meter, a []any) (any, error) { return elements(a[0], a[1].(string)) })
 	add("$operate", anything, func(m *meter, a []any) (any, error) {
-		return m.operate(a[0].(string), operand{a[1], a[3].(string)}, operand{a[2], a[4].(string)})
+		return m.operate(a[0].(string), a[5].(string), operand{a[1], a[3].(string)}, operand{a[2], a[4].(string)})
+	})
+	add("$negate", anything, func(_ *meter, a []any) (any, error) {
+		return negate(a[0].(string), a[1], a[2].(string), a[3].(string))
+	})
+	add("$range", list, func(m *meter, a []any) (any, error) {
+		return m.rangeOf(operand{a[0], a[2].(string)}, operand{a[1], a[3].(string)})
+	})
+	add("$whole", anything, func(_ *meter, a []any) (any, error) { return wholeNumber(a[0], a[1].(string)) })
+	add("$text", anything, func(_ *meter, a []any) (any, error) {
+		if a[0] == nil {
+			return nil, nil //nolint:nilnil // null matches nothing
+		}
+		return asText(a[0], a[1].(string))
 	})
 	return t
 }()
@@ -105,10 +119,13 @@ func errorf(format string, args ...any) *fermata.Error {
 }
 
 func wrongKind(source string, v any, want string) error {
-	if v == nil {
+	switch {
+	case v == nil && isNullText(source):
+		return errorf("null is no value, and %s is needed", want)
+	case v == nil:
 		return errorf("%s is null, and %s is needed", source, want).WithHint("give a value for that case: %s ?? …", source)
 	}
-	return errorf("%s is %s, and %s is needed", source, describe(v), want)
+	return errorf("%s, and %s is needed", operand{v, source}, want)
 }
 
 func asBool(v any, source string) (bool, error) {
@@ -125,6 +142,14 @@ func asText(v any, source string) (string, error) {
 		return "", wrongKind(source, v, "a text")
 	}
 	return s, nil
+}
+
+// wrongText returns the error for a text that is not what it should say. It names the text of a literal once.
+func wrongText(source, s, want string) error {
+	if literalKind(source, s) != "" {
+		return errorf("%s stands where %s is needed", source, want)
+	}
+	return errorf("%s is the text %s, and %s is needed", source, quote(s), want)
 }
 
 // argument returns an argument that must be a text. name names it in the error.
@@ -274,17 +299,17 @@ func toInt(_ *meter, source string, a []any) (any, error) {
 	case int64:
 		return v, nil
 	case float64:
-		if v != v || math.Abs(v) >= 1<<63 {
-			return nil, errorf("%s is too large for a whole number", source)
-		}
-		return int64(v), nil
+		return truncate(v, source)
 	}
 	if s, ok := a[0].(string); ok {
 		n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-		if err == nil {
+		switch {
+		case err == nil:
 			return n, nil
+		case errors.Is(err, strconv.ErrRange):
+			return nil, errorf("%s is too large for a whole number", source)
 		}
-		return nil, errorf("%s is the text %s, and a whole number is needed", source, quote(s))
+		return nil, wrongText(source, s, "a whole number")
 	}
 	return nil, wrongKind(source, a[0], "a number")
 }
@@ -298,10 +323,13 @@ func toFloat(_ *meter, source string, a []any) (any, error) {
 	}
 	if s, ok := a[0].(string); ok {
 		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		switch {
+		case err == nil && !math.IsInf(f, 0) && !math.IsNaN(f):
 			return f, nil
+		case errors.Is(err, strconv.ErrRange):
+			return nil, errorf("%s is too large for a number", source)
 		}
-		return nil, errorf("%s is the text %s, and a number is needed", source, quote(s))
+		return nil, wrongText(source, s, "a number")
 	}
 	return nil, wrongKind(source, a[0], "a number")
 }
@@ -356,7 +384,11 @@ func date(_ *meter, source string, a []any) (any, error) {
 			return t.UTC(), nil
 		}
 	}
-	return nil, errorf("%s is %s, which is no date", source, quote(s)).WithHint("write 2026-11-22 or 2026-11-22T09:30:00Z")
+	const hint = "write 2026-11-22 or 2026-11-22T09:30:00Z"
+	if literalKind(source, s) != "" {
+		return nil, errorf("%s is no date", source).WithHint(hint)
+	}
+	return nil, errorf("%s is %s, which is no date", source, quote(s)).WithHint(hint)
 }
 
 func duration(_ *meter, source string, a []any) (any, error) {

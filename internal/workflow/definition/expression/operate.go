@@ -15,8 +15,8 @@ type operand struct {
 	text  string
 }
 
-// operate applies a binary operator. Its errors name the operand that is wrong.
-func (m *meter) operate(op string, a, b operand) (result any, err error) {
+// operate applies a binary operator. whole is the source text of the operation. The errors name the operand that is wrong.
+func (m *meter) operate(op, whole string, a, b operand) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			result, err = nil, operandError(op, a, b)
@@ -47,35 +47,33 @@ func (m *meter) operate(op string, a, b operand) (result any, err error) {
 				return s + t, m.spendBytes(len(s) + len(t))
 			}
 		}
-		return runtime.Add(x, y), nil
-	case "-":
-		return runtime.Subtract(x, y), nil
-	case "*":
-		return runtime.Multiply(x, y), nil
-	case "/":
-		if n, ok := y.(int64); ok && n == 0 {
-			return nil, errorf("%s is 0: nothing can be divided by it", b.text)
-		}
-		return runtime.Divide(x, y), nil
-	case "%":
-		return runtime.Modulo(x, y), nil
-	default: // ** and ^
-		return runtime.Exponent(x, y), nil
 	}
+	return calculate(op, whole, operand{x, a.text}, operand{y, b.text})
 }
 
 func operandError(op string, a, b operand) error {
 	for _, o := range []operand{a, b} {
-		if o.value == nil {
+		switch {
+		case o.value == nil && isNullText(o.text):
+			return errorf("null has no place beside %s", op)
+		case o.value == nil:
 			return errorf("%s is null, and %s needs a value", o.text, op).
 				WithHint("give a value for that case: (%s ?? …) %s …", o.text, op)
 		}
 	}
-	e := errorf("%s is %s and %s is %s: they cannot be used with %s", a.text, describe(a.value), b.text, describe(b.value), op)
+	e := errorf("%s and %s: they cannot be used with %s", a, b, op)
 	if isText(a.value) != isText(b.value) {
 		e = e.WithHint("turn the text into a number with float(…), or the number into a text with string(…)")
 	}
 	return e
+}
+
+// String says what the operand is. It names the value of a literal once.
+func (o operand) String() string {
+	if kind := literalKind(o.text, o.value); kind != "" {
+		return o.text + " is " + kind
+	}
+	return o.text + " is " + describe(o.value)
 }
 
 func isText(v any) bool { _, ok := v.(string); return ok }

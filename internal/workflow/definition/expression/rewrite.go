@@ -38,7 +38,7 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 		return r.node(n.Node, true)
 	case *ast.SliceNode:
 		n.Node = r.node(n.Node, false)
-		n.From, n.To = r.rewriteOptional(n.From), r.rewriteOptional(n.To)
+		n.From, n.To = r.sliceEnd(n.From), r.sliceEnd(n.To)
 	case *ast.UnaryNode:
 		return r.unary(n)
 	case *ast.BinaryNode:
@@ -66,11 +66,13 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 	return n
 }
 
-func (r *rewriter) rewriteOptional(n ast.Node) ast.Node {
+// sliceEnd rewrites the first or last index of a slice, which may be missing.
+func (r *rewriter) sliceEnd(n ast.Node) ast.Node {
 	if n == nil {
 		return nil
 	}
-	return r.node(n, false)
+	source := sourceLiteral(n)
+	return r.call(n, "$whole", r.node(n, false), source)
 }
 
 func (r *rewriter) nodes(list []ast.Node) {
@@ -131,12 +133,12 @@ func isDirectName(n ast.Node) bool {
 }
 
 func (r *rewriter) unary(n *ast.UnaryNode) ast.Node {
-	source := sourceLiteral(n.Node)
+	source, whole := sourceLiteral(n.Node), sourceLiteral(n)
 	n.Node = r.node(n.Node, false)
 	if n.Operator == "!" || n.Operator == "not" {
 		return r.call(n, "$not", n.Node, source)
 	}
-	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, &ast.IntegerNode{}, n.Node, &ast.StringNode{Value: "0"}, source)
+	return r.call(n, "$negate", &ast.StringNode{Value: n.Operator}, n.Node, source, whole)
 }
 
 func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
@@ -152,16 +154,26 @@ func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
 		r.compare(n.Right, n.Left)
 		n.Left, n.Right = r.node(n.Left, left), r.node(n.Right, right)
 		return n
-	case "..", "in", "matches":
-		if list, ok := n.Right.(*ast.ArrayNode); ok && n.Operator == "in" {
+	case "in":
+		if list, ok := n.Right.(*ast.ArrayNode); ok {
 			r.compare(n.Left, list.Nodes...)
 		}
 		n.Left, n.Right = r.node(n.Left, false), r.node(n.Right, false)
 		return n
 	}
-	left, right := sourceLiteral(n.Left), sourceLiteral(n.Right)
+	left, right, whole := sourceLiteral(n.Left), sourceLiteral(n.Right), sourceLiteral(n)
 	a, b := r.node(n.Left, false), r.node(n.Right, false)
-	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right)
+	switch n.Operator {
+	case "..":
+		return r.call(n, "$range", a, b, left, right)
+	case "matches":
+		n.Left, n.Right = r.call(n.Left, "$text", a, left), b
+		if _, isFixed := b.(*ast.StringNode); !isFixed {
+			n.Right = r.call(b, "$text", b, right)
+		}
+		return n
+	}
+	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right, whole)
 }
 
 // compare notes the comparison of a name with texts.
@@ -328,9 +340,12 @@ func withLocation[N ast.Node](n ast.Node, made N) N {
 
 // sourceLiteral returns the source of a node as a string literal, for messages.
 func sourceLiteral(n ast.Node) ast.Node {
-	s := n.String()
+	return &ast.StringNode{Value: shortenSource(n.String())}
+}
+
+func shortenSource(s string) string {
 	if r := []rune(s); len(r) > 80 {
-		s = string(r[:79]) + "…"
+		return string(r[:79]) + "…"
 	}
-	return &ast.StringNode{Value: s}
+	return s
 }
