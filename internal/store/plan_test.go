@@ -45,7 +45,7 @@ func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
 // PostgreSQL does not compile a query that reads a whole table: compiling takes longer than running it.
 func TestPostgresCompilesNoQuery(t *testing.T) {
 	t.Parallel()
-	db := storetest.Open(t, postgres(t))
+	db := storetest.Open(t, storetest.Postgres(t))
 	plan, err := store.Analyze(t.Context(), db, "SELECT count(*) FROM tasks WHERE title = 'Paint'")
 	must(t, err)
 	if strings.Contains(plan, "JIT") {

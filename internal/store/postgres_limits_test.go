@@ -16,7 +16,7 @@ import (
 // first writer whose wait timed out ends it.
 func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	t.Parallel()
-	opts := postgres(t)
+	opts := storetest.Postgres(t)
 	opts.StallLimit = 0
 	db := storetest.Open(t, opts)
 	must(t, writeEvent(t, db))
@@ -30,7 +30,7 @@ func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 // The process waits for a slow read on PostgreSQL, because the server answers pings meanwhile.
 func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	opts := postgres(t)
+	opts := storetest.Postgres(t)
 	db := storetest.Open(t, opts)
 	must(t, writeEvent(t, db))
 	conn := connect(t, opts.URL, opts.Schema)

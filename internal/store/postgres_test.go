@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,14 +10,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
-
-func postgres(t *testing.T) store.Options {
-	t.Helper()
-	if os.Getenv(storetest.PostgresEnv) == "none" {
-		t.Skip("PostgreSQL is left out: " + storetest.PostgresEnv + "=none")
-	}
-	return storetest.Postgres(t)
-}
 
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
@@ -31,7 +22,7 @@ func TestPostgresSettings(t *testing.T) {
 
 func TestPostgresThatMayLoseCommitsIsRefused(t *testing.T) {
 	t.Parallel()
-	opts := postgres(t)
+	opts := storetest.Postgres(t)
 	separator := "?"
 	if strings.Contains(opts.URL, "?") {
 		separator = "&"
@@ -70,7 +61,7 @@ func TestPostgresAddressKeepsItsPassword(t *testing.T) {
 // connections, and then succeed.
 func TestPostgresHeals(t *testing.T) {
 	t.Parallel()
-	opts := postgres(t)
+	opts := storetest.Postgres(t)
 	db := storetest.Open(t, opts)
 	must(t, writeEvent(t, db))
 	admin, err := pgx.Connect(t.Context(), opts.URL)

@@ -98,7 +98,7 @@ func (l *serverLink) cut() {
 // when the server is back.
 func TestPostgresThatIsSilentIsUnavailable(t *testing.T) {
 	t.Parallel()
-	opts := postgres(t)
+	opts := storetest.Postgres(t)
 	u, err := url.Parse(opts.URL)
 	must(t, err)
 	l := newServerLink(t, u.Host)

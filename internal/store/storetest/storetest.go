@@ -105,9 +105,13 @@ var schemas atomic.Int64
 
 // Postgres returns the options of a PostgreSQL schema without rows. The schema is dropped after the test. If [Main]
 // drops all schemas at the end, the next test gets this one, because creating a schema costs more than most tests. The
-// stall limit is longer than the default of five seconds, because on a busy machine a write may stall for longer.
+// stall limit is longer than the default of five seconds, because on a busy machine a write may stall for longer. If
+// PostgreSQL is left out, the test is skipped.
 func Postgres(tb testing.TB) store.Options {
 	tb.Helper()
+	if os.Getenv(PostgresEnv) == "none" {
+		tb.Skip("PostgreSQL is left out: " + PostgresEnv + "=none")
+	}
 	url := postgresURL(tb)
 	schema := schemaPool.take()
 	if schema == "" {
