@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -89,7 +90,7 @@ func (x *execution) restoreInText(text string, template definition.Value, path s
 	var failure error
 	restored := secretPlaceholder.ReplaceAllStringFunc(text, func(placeholder string) string {
 		name := secretPlaceholder.FindStringSubmatch(placeholder)[1]
-		if slices.Contains(usable, name) {
+		if slices.ContainsFunc(usable, func(other string) bool { return strings.EqualFold(other, name) }) {
 			value, err := x.read(name)
 			if err != nil {
 				failure = err

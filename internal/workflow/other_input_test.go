@@ -217,7 +217,7 @@ func TestAnotherInputHasTheSecretsOfTheStep(t *testing.T) {
 			got = asJSON(c.Input)
 			return nil, nil //nolint:nilnil // the tool gives null
 		})
-		run := w.run("name: call\ntriggers: [{manual: true}]\nsteps:\n  - {id: call, tool: apply, on_error: ask, input: {url: old, headers: {auth: \"Bearer {{ secrets.API }}\"}, keys: [\"{{ secrets.API }}\"], all: \"{{ {a: secrets.API} }}\"}}\n", nil)
+		run := w.run("name: call\ntriggers: [{manual: true}]\nsteps:\n  - {id: call, tool: apply, on_error: ask, input: {url: old, headers: {auth: \"Bearer {{ secrets.API }}\"}, keys: [\"{{ secrets.API }}\"], all: \"{{ {a: secrets.api} }}\"}}\n", nil)
 		q := w.awaitRunQuestion(run.ID)
 		olga := w.operator()
 		for input, want := range map[string]string{

@@ -62,7 +62,7 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 
 // isKnown reports whether a text may be hidden as the secret of this name.
 func (k secrets) isKnown(name string) bool {
-	return slices.ContainsFunc(k.forms, func(f form) bool { return f.name == name })
+	return slices.ContainsFunc(k.forms, func(f form) bool { return strings.EqualFold(f.name, name) })
 }
 
 // checkSecretUse returns an error if workflows of the project may not use the secret.
