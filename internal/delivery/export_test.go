@@ -1,6 +1,10 @@
 package delivery
 
-import "context"
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/internal/store"
+)
 
 // CheckUnclaimed checks for tasks that no worker takes. The service does this once a minute.
 func (s *Service) CheckUnclaimed(ctx context.Context, workspace string) error {
@@ -15,4 +19,10 @@ func (s *Service) WakeSenders() {
 	for _, w := range s.workspaces {
 		w.wakeSenders()
 	}
+}
+
+// NoteOpenChannels notes which channels are open now. The result reports whether these differ from the stored ones.
+func (s *Service) NoteOpenChannels(workspace string) (areStaleNow func(store.Reader) (bool, error)) {
+	channels := s.workspace(workspace).sortedChannels()
+	return func(r store.Reader) (bool, error) { return areStale(r, channels) }
 }

@@ -38,36 +38,37 @@ func (s *Service) unreachedReason(r store.Reader, q *fermata.Question) (string, 
 	if reason == "" {
 		return "", nil
 	}
-	if stale, err := w.isStale(r); err != nil || stale {
+	if stale, err := areStale(r, b.channels); err != nil || stale {
 		return "", err
 	}
 	return reason, nil
 }
 
-// isStale reports whether the open channels of this process differ from the stored ones. If so, this process does not
-// know yet whom the stored ones reach.
-func (w *workspace) isStale(r store.Reader) (bool, error) {
+// areStale reports whether open channels differ from the stored ones. If so, this process did not know yet whom the stored
+// ones reach. The channels are those that were used, and not the ones of now: they may have been opened in between.
+func areStale(r store.Reader, channels []*openChannel) (bool, error) {
 	rows, err := r.Channels()
 	if err != nil {
 		return false, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	open := make(map[string]*openChannel, len(channels))
+	for _, ch := range channels {
+		open[ch.info().ID] = ch
+	}
 	enabled := 0
 	for _, row := range rows {
 		if !row.Enabled {
 			continue
 		}
 		enabled++
-		open := w.channels[row.ID]
-		if open == nil {
+		if open[row.ID] == nil {
 			return true, nil
 		}
-		if info := open.info(); !sameChannel(&info, row) {
+		if info := open[row.ID].info(); !sameChannel(&info, row) {
 			return true, nil
 		}
 	}
-	return enabled != len(w.channels), nil
+	return enabled != len(open), nil
 }
 
 // cachedPeople returns the known people, or reads them.

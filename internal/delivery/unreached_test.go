@@ -68,6 +68,23 @@ func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 	})
 }
 
+// What was concluded from the open channels is not said if a channel was added meanwhile, also if it is open by now.
+func TestChannelsThatWereOpenedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	areStale := w.s.NoteOpenChannels(store.DefaultWorkspace)
+	w.addChannel()
+	r := w.DB.Reader(w.Context(), store.DefaultWorkspace)
+	w.await("the channel is open", func() bool {
+		stale, err := w.s.NoteOpenChannels(store.DefaultWorkspace)(r)
+		w.OK(err)
+		return !stale
+	})
+	if stale, err := areStale(r); err != nil || !stale {
+		t.Errorf("the channels of before are stale: %t, %v", stale, err)
+	}
+}
+
 func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

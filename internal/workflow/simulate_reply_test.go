@@ -94,7 +94,7 @@ func TestAScriptApprovesAnEditedAction(t *testing.T) {
 		{`{c: 1}`, `{answer: approve, action: null}`, `{"does":{"c":1}}`, ""},
 		{`{tool: Bash, input: {command: ls}}`, `{answer: approve, action: {tool: Bash, input: {command: pwd}}}`, `{"does":{"input":{"command":"pwd"},"tool":"Bash"}}`, ""},
 		{`{tool: Bash, input: {command: ls}}`, `{answer: approve, action: {tool: Other, input: {command: ls}}}`, "", "the edited action is of another tool or folder"},
-		{`{c: 1}`, `{answer: reject, action: {c: 2}}`, "", "an edited action goes with approve"},
+		{`{c: 1}`, `{answer: reject, action: {c: 2}}`, "", "only an approval of a question that has an action may edit the action"},
 		{`{c: 1}, approvals: {required: 2}`, `{answer: approve, action: {c: 2}}`, "", "cannot be edited by one of them"},
 		{`{c: 1}`, `{answer: approve, action: {c: 2, C: 3}}`, "", "C"},
 	} {
@@ -122,7 +122,7 @@ func TestAnEditedActionThatCannotBe(t *testing.T) {
 	source := strings.Replace(approvalTest, "ACTION", "{c: 1}", 1)
 	for answer, want := range map[string]string{
 		"{action: {c: 1}, timeout: true}":      "[1:34] action and timeout: true contradict each other",
-		"{answer: approve, action: {c: .nan}}": ".nan is no number",
+		"{answer: approve, action: {c: .nan}}": "not every program reads .nan as the same number",
 	} {
 		_, err := workflow.Simulate(t.Context(), []byte(source), []byte("answers: {appr: "+answer+"}\n"), nil)
 		var refusal *fermata.Error

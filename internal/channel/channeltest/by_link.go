@@ -29,7 +29,7 @@ func RunByLink(t *testing.T, c Config) {
 			value = fermata.Approve
 		}
 		if err := l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: map[string]any{"answer": value}}); err == nil {
-			l.awaitWords("ann", "of medium risk needs channel")
+			l.awaitWords("ann", "of medium risk requires channel")
 		}
 		l.checkPending(q)
 	}

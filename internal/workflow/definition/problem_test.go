@@ -53,7 +53,7 @@ func TestProblems(t *testing.T) {
 		{"numbers", start + step + "    input: {n: 012, m: 0x1F, o: 1_000, v: 1.10, d: 2026-01-01, w: 0, f: -1.5}\n", []string{
 			"8:16|not every program reads 012|write 12", "8:24|0x1F|write 31", "8:33|1_000|quote", "8:43|1.10 reads as the number 1.1|quote|warning",
 		}},
-		{"numbers with a sign", start + step + "    input: {n: -012, m: +5}\n", []string{"8:16|-012 reads as different|write -12 for", "8:25|+5 is no number|quote"}},
+		{"numbers with a sign", start + step + "    input: {n: -012, m: +5}\n", []string{"8:16|not every program reads -012|write -12 for", "8:25|not every program reads +5|quote"}},
 		{"texts that look like numbers to nobody", start + step + "    input: {n: 1e6x, m: v1e6, o: 12:75, p: 10:30 am, q: 1.0e6, r: 2026-07-01T12:00:00Z, s: 1.2.3, t: \"1e6\", u: '12:30'}\n", nil},
 		{"a template without quotes", start + step + "    input:\n      y: {{ done.y }}\n      z: {{ done.z }} and\n    timeout: 30\n", []string{
 			"9:10|must be quoted|\"{{ done.y }}\"", "10:10|must be quoted|\"{{ done.z }} and\"", "11:14|unit is missing|\"90s\"",
