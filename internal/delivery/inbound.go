@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -172,11 +173,7 @@ func (ch *openChannel) findMember(r store.Reader, info fermata.Channel, in *noti
 		return nil, err
 	}
 	if m == nil || m.DisabledAt != nil {
-		who := from.Name
-		if who == "" {
-			who = from.ID
-		}
-		return nil, fermata.Errorf(fermata.CodeNotEligible, "no active member is connected with %s", who).
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "no active member is connected with %s", cmp.Or(from.Name, from.ID, "this sender")).
 			WithHint("ask an admin to connect you: fermata member identity HANDLE %s %s", kind, from.ID)
 	}
 	return m, nil

@@ -142,7 +142,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 			patience.Await(t, "they are assigned", func() bool { return slices.Equal(o.hub.Assignees(standin.Issue), []string{"ann", "bob"}) })
 			o.hub.AddUser("eve", "write")
 			o.hub.Comment("eve", standin.Issue, "A")
-			o.awaitTold("eve", "No active member is connected with Eve")
+			o.awaitTold("eve", "No active member is connected with eve")
 			o.hub.Comment("bob", standin.Issue, "C")
 			o.hub.Comment("ann", standin.Issue, "B: it is what we know")
 			o.awaitTold("ann", "+1")
