@@ -345,3 +345,11 @@ func (q *Question) close(r Resolution) {
 func (q *Question) IsOverdue(now time.Time) bool {
 	return q.Status == Pending && q.Deadline != nil && !now.Before(*q.Deadline)
 }
+
+// decider returns the actor that decided, with a name if it is known.
+func (r *Resolution) decider() Actor {
+	if r.AnsweredBy != nil {
+		return *r.AnsweredBy
+	}
+	return Actor{Kind: r.DecidedBy}
+}
