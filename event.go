@@ -130,6 +130,31 @@ type Event struct {
 	PrevHash string `json:"prev_hash"`
 	// Hash is the hash of this event.
 	Hash string `json:"hash"`
+	// Move is the change of the task's state that the event reports, or nil. It is set in the process that commits the
+	// event. [Event.StoredMove] reads it from the data of an event that was loaded.
+	Move *TaskMove `json:"-"`
+}
+
+// TaskMove is a change of a task's state.
+type TaskMove struct {
+	// From is empty if the task was created.
+	From   TaskState `json:"from,omitempty"`
+	To     TaskState `json:"to"`
+	Reason string    `json:"reason,omitempty"`
+	// Kind is the kind of the task. IsClaimed reports whether the same transaction also gave the task to a worker. Neither
+	// is part of the event's data.
+	Kind      TaskKind `json:"-"`
+	IsClaimed bool     `json:"-"`
+}
+
+// StoredMove returns the change of the task's state that the data of the event report. It returns the zero value if
+// the event reports none.
+func (e *Event) StoredMove() TaskMove {
+	var m TaskMove
+	if json.Unmarshal(e.Data, &m) != nil || e.TaskID == "" {
+		return TaskMove{}
+	}
+	return m
 }
 
 // Link sets the number of the event, the hash of the previous event, and its own hash.

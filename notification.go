@@ -1,7 +1,6 @@
 package fermata
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -59,13 +58,8 @@ func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 	case EventQuestionAnswered, EventQuestionTimedOut, EventQuestionCancelled, EventQuestionAnsweredLate:
 		return q != nil && (isCreator || q.CheckMayAnswer(c) == nil)
 	case EventTaskEnded:
-		var d struct {
-			To TaskState `json:"to"`
-		}
-		if json.Unmarshal(e.Data, &d) != nil {
-			return false
-		}
-		return (isCreator || tookPart) && (d.To == TaskDone || d.To == TaskFailed)
+		to := e.StoredMove().To
+		return (isCreator || tookPart) && (to == TaskDone || to == TaskFailed)
 	default:
 		return false
 	}

@@ -139,6 +139,28 @@ func (r ClaimRequest) DrivesAgents() bool {
 	return slices.ContainsFunc(r.Runners, func(name string) bool { return name != RunnerShell && name != RunnerWorkflow })
 }
 
+// TakenRunners returns the runners whose tasks the request takes, each once and sorted. "" stands for tasks without a
+// runner.
+func (r ClaimRequest) TakenRunners() []string {
+	runners := slices.Clone(r.Runners)
+	if r.DrivesAgents() {
+		runners = append(runners, "")
+	}
+	slices.Sort(runners)
+	return slices.Compact(runners)
+}
+
+// TakesAnyProjectAndAgent reports whether the request takes tasks of all projects and for all roles.
+func (r ClaimRequest) TakesAnyProjectAndAgent() bool {
+	return len(r.Projects) == 0 && len(r.Agents) == 0 && r.Visible.HasAll()
+}
+
+// Takes reports whether the request takes tasks of the kind.
+func (r ClaimRequest) Takes(k TaskKind) bool {
+	w := r.ClaimingWorker()
+	return w.takesRunner(k.Runner) && (w.Isolates || !k.Isolated) && w.takesProject(k.Project) && w.takesRole(k.Agent)
+}
+
 // Check returns an error that lists every problem of the request.
 func (r ClaimRequest) Check() error {
 	var ps problems

@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,6 +71,18 @@ type TaskKind struct {
 
 // Kind returns the kind of the task.
 func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent, t.Isolated} }
+
+// Compare orders kinds by runner, isolation, project and agent.
+func (k TaskKind) Compare(other TaskKind) int {
+	isolated := 0
+	if k.Isolated != other.Isolated {
+		isolated = -1
+		if k.Isolated {
+			isolated = 1
+		}
+	}
+	return cmp.Or(strings.Compare(k.Runner, other.Runner), isolated, strings.Compare(k.Project, other.Project), strings.Compare(k.Agent, other.Agent))
+}
 
 // WaitsForWorker reports whether the task waits for a worker.
 func (t *Task) WaitsForWorker() bool {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -42,70 +41,180 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 	return e.claimNext(ctx, c, r)
 }
 
+// claimNext returns the next task for the request, or [ErrNoTask] when the time of the wait has passed.
 func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	var claim *fermata.Claim
-	key := claimQueueKey{c.WorkspaceID, slices.Contains(r.Runners, fermata.RunnerWorkflow)}
-	err := e.hub.waitForTask(ctx, key, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
-		if !first {
-			// A read costs little when there is no task; a write would cost more.
-			if _, err := e.reader(ctx, c).NextClaimable(r); err != nil {
-				return ignoreNotFound(err)
-			}
-			var err error
-			if c, err = renewCaller(ctx, c); err == nil {
-				err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
-			}
-			if err != nil {
-				return false, err
-			}
+	// The claim waits before its first look, so that no offer in between is lost.
+	w, err := e.claims.join(ctx, c.WorkspaceID, r)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := e.awaitTask(ctx, c, w)
+	joined := e.claims.leave(w)
+	switch {
+	case joined == nil:
+		return claim, err
+	case claim == nil && ctx.Err() == nil:
+		// A write took a task for this claim at the moment at which the wait ended.
+		return joined, nil
+	}
+	return claim, errors.Join(err, e.releaseUndelivered(ctx, w, joined))
+}
+
+// awaitTask looks for a task, and then waits for one as long as the request says.
+func (e *Engine) awaitTask(ctx context.Context, c fermata.Caller, w *waitingClaim) (*fermata.Claim, error) {
+	wait := time.Duration(w.request.WaitSeconds) * time.Second
+	limit := time.NewTimer(wait)
+	defer limit.Stop()
+	claim, err := e.lookForTask(ctx, c, w)
+	for claim == nil && err == nil {
+		if wait <= 0 {
+			return nil, ErrNoTask
 		}
-		got, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
-			store.ReadAhead{Claim: &r})
-		if err != nil {
-			return ignoreNotFound(err)
+		if c, err = e.renewWaiting(ctx, c, w); err != nil {
+			return nil, err
 		}
-		claim = got
-		return true, nil
-	})
-	if err == nil && claim == nil {
-		return nil, ErrNoTask
+		select {
+		case o := <-w.offers:
+			claim, err = e.takeOffer(ctx, c, w, o)
+		case <-limit.C:
+			return nil, ErrNoTask
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	return claim, err
 }
 
-func ignoreNotFound(err error) (bool, error) {
-	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return false, nil
+// renewWaiting looks up the caller of a claim again. From now on a write may take a task for the claim, with these
+// rights, until someone's rights change.
+func (e *Engine) renewWaiting(ctx context.Context, c fermata.Caller, w *waitingClaim) (fermata.Caller, error) {
+	generation := e.callers.currentGeneration()
+	c, err := renewCaller(ctx, c)
+	if err == nil {
+		err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
 	}
-	return false, err
+	if err == nil {
+		e.claims.setReady(w, c, generation)
+	}
+	return c, err
 }
 
-func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	t, err := tx.NextClaimable(r)
+// takeOffer claims the offered task, or another one if that task is gone. If there is none, the claim waits again. If
+// the claim does not take the offered task, the offer goes to the next one.
+func (e *Engine) takeOffer(ctx context.Context, c fermata.Caller, w *waitingClaim, o claimOffer) (claim *fermata.Claim, err error) {
+	if o.claim != nil {
+		return o.claim, nil
+	}
+	defer func() {
+		// An offer without a task may stand for several tasks.
+		if err != nil || claim != nil && claim.Task.ID != o.taskID {
+			e.claims.offer(w.workspace, o)
+		}
+	}()
+	if c, err = renewCaller(ctx, c); err == nil {
+		err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
+	}
 	if err != nil {
 		return nil, err
 	}
+	if o.taskID != "" {
+		claim, err = e.claimOffered(ctx, c, w.request, o)
+		if claim != nil || err != nil {
+			return claim, err
+		}
+	}
+	e.claims.rejoin(w)
+	return e.lookForTask(ctx, c, w)
+}
+
+// lookForTask claims the first task that the request takes. It returns nil if there is none. A read costs less than a
+// write, so it reads first, unless the last look found a task.
+func (e *Engine) lookForTask(ctx context.Context, c fermata.Caller, w *waitingClaim) (*fermata.Claim, error) {
+	selection, err := store.ClaimableFor(w.request, func() ([]fermata.TaskKind, error) {
+		return e.claims.claimableKinds(ctx, w.workspace)
+	})
+	if err != nil {
+		return nil, err
+	}
+	isRepeated, err := e.isRepeated(ctx, c)
+	if err != nil || selection.IsEmpty() && !isRepeated {
+		return nil, err
+	}
+	if !isRepeated && !e.claims.expectsTask(w) {
+		if _, err := e.reader(ctx, c).NextClaimable(selection); err != nil {
+			return nil, ignoreNotFound(err)
+		}
+	}
+	claim, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) {
+		t, err := tx.NextClaimable(selection)
+		if err != nil {
+			return nil, err
+		}
+		return e.claimTask(tx, c, w.request, t)
+	}, store.ReadAhead{Claim: &selection})
+	e.claims.noteLook(w, err == nil)
+	return claim, ignoreNotFound(err)
+}
+
+// claimOffered claims the offered task. It returns nil if the task is gone or is claimed.
+func (e *Engine) claimOffered(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest, o claimOffer) (*fermata.Claim, error) {
+	claim, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) {
+		t, err := tx.Task(o.taskID)
+		if err != nil {
+			return nil, err
+		}
+		if !t.State.IsClaimable() || !r.Takes(t.Kind()) {
+			return nil, fermata.NotFound("claimable task", o.taskID)
+		}
+		return e.claimTask(tx, c, r, t)
+	}, store.ReadAhead{Task: o.taskID, HandOver: !o.isNew})
+	return claim, ignoreNotFound(err)
+}
+
+func ignoreNotFound(err error) error {
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// claimTask gives a claimable task to the worker, with a new run.
+func (e *Engine) claimTask(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest, t *fermata.Task) (*fermata.Claim, error) {
 	if err := c.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
 		return nil, err
 	}
-	from := t.State
-	last, err := lastRun(tx.Reader, t)
+	h, err := loadClaimHandOver(tx, t)
 	if err != nil {
 		return nil, err
 	}
+	return startRun(tx, c, r, t, h)
+}
+
+// loadClaimHandOver loads what a new run of the claimable task is handed.
+func loadClaimHandOver(tx *store.Tx, t *fermata.Task) (*handOver, error) {
+	last, err := lastRun(tx, t)
+	if err != nil {
+		return nil, err
+	}
+	claimed := *t
+	if err := claimed.Move(fermata.TaskInProgress); err != nil {
+		return nil, err
+	}
+	return loadHandOver(tx, &claimed, fermata.NewID(fermata.PrefixRun, tx.Now()), last)
+}
+
+// startRun moves a claimable task to a new run of the worker. After an error, it has written nothing.
+func startRun(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest, t *fermata.Task, h *handOver) (*fermata.Claim, error) {
+	from := t.State
 	if err := t.Move(fermata.TaskInProgress); err != nil {
 		return nil, err
 	}
-	runID := fermata.NewID(fermata.PrefixRun, tx.Now())
-	rc, err := e.handOver(tx, t, runID, last)
-	if err != nil {
-		return nil, err
-	}
+	h.save(tx, t)
 	t.Runs++
 	run := &fermata.Run{
-		ID: runID, TaskID: t.ID, Attempt: t.Runs, State: fermata.RunRunning,
+		ID: h.runID, TaskID: t.ID, Attempt: t.Runs, State: fermata.RunRunning,
 		Worker: r.Worker, Runner: t.Runner, Token: fermata.NewFencingToken(), ClaimedFrom: from,
-		StartedAt: tx.Now(), HandedCount: rc.Size(),
+		StartedAt: tx.Now(), HandedCount: h.context.Size(),
 	}
 	run.Renew(r.Lease(), tx.Now())
 	t.RunID, t.AgentTokenID = run.ID, r.AgentTokenID
@@ -116,12 +225,12 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
 		Data: encodeData(claimedData{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
 	})
-	appendMessagesHanded(tx, run, rc, c.Actor())
-	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
+	appendMessagesHanded(tx, run, h.context, c.Actor())
+	return &fermata.Claim{Task: t, Run: run, Context: h.context}, nil
 }
 
 // lastRun returns the newest run of the task, or nil if the task had none.
-func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
+func lastRun(r runReader, t *fermata.Task) (*fermata.LastRun, error) {
 	if t.RunID == "" {
 		return nil, nil
 	}
@@ -129,15 +238,20 @@ func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
 	return run.LastRun(), err
 }
 
-// handOver collects the closed questions and the messages that no run of the
-// task was handed, and marks them as handed to this run. The last run is nil if
-// this is the task's first.
-func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*fermata.ResumeContext, error) {
-	var questions []*fermata.Question
-	var messages []*fermata.Message
+// handOver is what a run is handed: the closed questions and the messages that no run of its task was handed.
+type handOver struct {
+	runID     string
+	questions []*fermata.Question
+	messages  []*fermata.Message
+	context   *fermata.ResumeContext
+}
+
+// loadHandOver loads what the run is handed. The last run is nil if this is the task's first.
+func loadHandOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*handOver, error) {
+	h := &handOver{runID: runID}
 	var err error
 	if t.Unread > 0 {
-		if questions, messages, err = tx.PendingHandOver(t.ID); err != nil {
+		if h.questions, h.messages, err = tx.PendingHandOver(t.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -145,19 +259,23 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fer
 	if err != nil {
 		return nil, err
 	}
-	if len(questions) > 0 {
-		tx.HandQuestions(t.ID, runID)
-	}
-	if len(messages) > 0 {
-		tx.HandMessages(t.ID, runID)
-	}
-	t.Unread = 0
 	now := tx.Now()
-	for _, m := range messages {
+	for _, m := range h.messages {
 		m.HandedTo, m.HandedAt, m.Handoff = runID, &now, fermata.HandoffHanded
 	}
-	rc := fermata.NewResumeContext(t, last, questions, messages, pending)
-	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
+	h.context = fermata.NewResumeContext(t, last, h.questions, h.messages, pending)
+	return h, addGrants(h.context, h.questions, tx.Reader, tx.GrantKey)
+}
+
+// save marks the questions and messages as handed to the run. The caller saves the task.
+func (h *handOver) save(tx *store.Tx, t *fermata.Task) {
+	if len(h.questions) > 0 {
+		tx.HandQuestions(t.ID, h.runID)
+	}
+	if len(h.messages) > 0 {
+		tx.HandMessages(t.ID, h.runID)
+	}
+	t.Unread = 0
 }
 
 // appendMessagesHanded appends an event that says which messages the run was handed.

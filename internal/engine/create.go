@@ -90,7 +90,7 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	}
 	tx.InsertTask(t)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
+		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by, Move: &fermata.TaskMove{To: t.State, Kind: t.Kind()},
 		Data: encodeData(struct {
 			Title   string            `json:"title"`
 			To      fermata.TaskState `json:"to"`

@@ -37,6 +37,8 @@ type Engine struct {
 	opts Options
 	tail *Tail
 	hub  *hub
+	// claims are the claims that wait in this process.
+	claims *matchmaker
 	// notifySignal wakes the one goroutine that notifies other replicas of commits. A burst of commits costs one
 	// notification.
 	notifySignal chan string
@@ -69,7 +71,7 @@ func New(db *store.DB, opts Options) *Engine {
 		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
 		auditBounds: auditBounds{window: 25_000, maxEvents: 200_000},
 	}
-	e.tail = newTail(e)
+	e.tail, e.claims = newTail(e), newMatchmaker(db, opts.Log)
 	db.OnCommit(e.handleCommit)
 	return e
 }

@@ -20,5 +20,25 @@ func (e *Engine) SignEnds(ctx context.Context) error {
 
 // SetRescanInterval sets how often the engine checks for changes without a wake-up. Call it before anything waits.
 func SetRescanInterval(e *Engine, interval time.Duration) {
-	e.hub.rescanInterval, e.hub.executorRescanInterval = interval, interval
+	e.hub.rescanInterval, e.claims.lookInterval, e.claims.executorLookInterval = interval, interval, interval
 }
+
+// ReadyClaims returns the number of claims for which a write may take a task.
+func ReadyClaims(e *Engine) int {
+	e.claims.mu.Lock()
+	defer e.claims.mu.Unlock()
+	ready := 0
+	for _, in := range e.claims.workspaces {
+		for _, f := range in.filters {
+			for place := f.queue.Front(); place != nil; place = place.Next() {
+				if place.Value.(*waitingClaim).isReady { //nolint:forcetypeassert // the queue holds nothing else
+					ready++
+				}
+			}
+		}
+	}
+	return ready
+}
+
+// LookForClaims looks once for tasks that were not offered to waiting claims.
+func LookForClaims(ctx context.Context, e *Engine) { e.claims.look(ctx) }

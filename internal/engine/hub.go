@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -10,12 +9,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A wake-up is a hint that may be lost between replicas, so a waiting call also
-// checks at intervals. An executor of workflows waits in every server, whether
-// or not there are workflows, so it checks less often.
 const (
-	rescanInterval         = time.Second
-	executorRescanInterval = 5 * time.Second
+	// rescanInterval is the time between two checks of a waiting call. A wake-up is a hint that may be lost between
+	// replicas.
+	rescanInterval = time.Second
 	// waitersPerInterval is the number of waiters for one check per interval. With n times as many, each waiter checks
 	// n times less often.
 	waitersPerInterval = 16
@@ -28,27 +25,8 @@ type hub struct {
 	waiters map[string][]*waiter
 	// waiterCount is the number of waiters.
 	waiterCount int
-	// claimWaiters are the waiting workers, in the order they came.
-	claimWaiters map[claimQueueKey][]*claimWaiter
-	// rescanInterval is the time between two checks without a wake-up, before [scaleInterval]. executorRescanInterval
-	// is the same for executors of workflows.
-	rescanInterval, executorRescanInterval time.Duration
-}
-
-// claimQueueKey names a queue of waiting workers of a workspace: one for workers
-// that drive agents, and one for executors of workflows. A task of one kind
-// does not wake the other.
-type claimQueueKey struct {
-	workspace string
-	workflows bool
-}
-
-// claimRescanInterval returns how long one of n waiting workers waits until it checks again.
-func (h *hub) claimRescanInterval(key claimQueueKey, n int) time.Duration {
-	if key.workflows {
-		return scaleInterval(h.executorRescanInterval, n)
-	}
-	return scaleInterval(h.rescanInterval, n)
+	// rescanInterval is the time between two checks without a wake-up, before [scaleInterval].
+	rescanInterval time.Duration
 }
 
 // scaleInterval returns how long each of n waiters waits until it checks again. The more waiters there are, the less
@@ -66,14 +44,7 @@ type waiter struct {
 	changedTopics []string
 }
 
-type claimWaiter struct {
-	// woken receives the number of workers to which the wake-up may still be passed on.
-	woken chan int
-}
-
-func newHub() *hub {
-	return &hub{waiters: map[string][]*waiter{}, claimWaiters: map[claimQueueKey][]*claimWaiter{}, rescanInterval: rescanInterval, executorRescanInterval: executorRescanInterval}
-}
+func newHub() *hub { return &hub{waiters: map[string][]*waiter{}, rescanInterval: rescanInterval} }
 
 // dispatch wakes the calls that wait for this event.
 func (h *hub) dispatch(e *fermata.Event) {
@@ -88,14 +59,7 @@ func (h *hub) dispatch(e *fermata.Event) {
 	if concernsRun(e) {
 		h.wake(taskTopic(e.TaskID))
 	}
-	// Every event that moves a task contains its new state. A false match causes only a useless check.
-	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
-		h.wakeWorker(claimQueueKey{e.WorkspaceID, bytes.Contains(e.Data, workflowRunnerText)}, -1)
-	}
 }
-
-// workflowRunnerText is the text in the data of a move that names the runner of workflows.
-var workflowRunnerText = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
 
 // wake wakes all calls that wait for the topic.
 func (h *hub) wake(topic string) {
@@ -110,23 +74,6 @@ func (h *hub) wake(topic string) {
 		default:
 		}
 	}
-}
-
-// wakeWorker wakes the worker that has waited longest. hops is the largest
-// number of workers that the wake-up may reach if each passes it on. If hops is
-// negative, it may reach all that wait.
-func (h *hub) wakeWorker(key claimQueueKey, hops int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	queue := h.claimWaiters[key]
-	if len(queue) == 0 || hops == 0 {
-		return
-	}
-	if hops < 0 {
-		hops = len(queue)
-	}
-	h.claimWaiters[key] = queue[1:]
-	queue[0].woken <- hops - 1
 }
 
 // waitForTopic calls check when the topic is woken, and at intervals. It
@@ -204,69 +151,5 @@ func (h *hub) unregister(w *waiter) {
 		} else {
 			h.waiters[topic] = rest
 		}
-	}
-}
-
-// waitForTask is waitForTopic for workers: each new task wakes one of them, not all.
-// A woken worker that cannot take the task passes the wake-up on.
-func (h *hub) waitForTask(ctx context.Context, key claimQueueKey, wait time.Duration, check func(first bool) (bool, error)) error {
-	limit := time.NewTimer(wait)
-	defer limit.Stop()
-	for first, hops := true, 0; ; first = false {
-		w := &claimWaiter{woken: make(chan int, 1)}
-		n := h.enqueue(key, w)
-		done, err := check(first)
-		if !done && err == nil && hops > 0 {
-			h.wakeWorker(key, hops)
-		}
-		hops = 0
-		if done || err != nil || wait <= 0 {
-			h.leaveQueue(key, w)
-			return err
-		}
-		isOver := false
-		rescan := time.NewTimer(h.claimRescanInterval(key, n))
-		select {
-		case hops = <-w.woken:
-		case <-rescan.C:
-		case <-limit.C:
-			isOver = true
-		case <-ctx.Done():
-			isOver, err = true, ctx.Err()
-		}
-		rescan.Stop()
-		if isOver {
-			h.leaveQueue(key, w)
-			return err
-		}
-		h.dequeue(key, w)
-	}
-}
-
-// enqueue adds a waiting worker, and returns how many are waiting.
-func (h *hub) enqueue(key claimQueueKey, w *claimWaiter) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.claimWaiters[key] = append(h.claimWaiters[key], w)
-	return len(h.claimWaiters[key])
-}
-
-func (h *hub) dequeue(key claimQueueKey, w *claimWaiter) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	queue := h.claimWaiters[key]
-	if i := slices.Index(queue, w); i >= 0 {
-		h.claimWaiters[key] = slices.Delete(queue, i, i+1)
-	}
-}
-
-// leaveQueue removes a worker from the queue. If the worker was woken at the same
-// time, the next one gets the wake-up.
-func (h *hub) leaveQueue(key claimQueueKey, w *claimWaiter) {
-	h.dequeue(key, w)
-	select {
-	case <-w.woken:
-		h.wakeWorker(key, -1)
-	default:
 	}
 }

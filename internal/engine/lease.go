@@ -50,11 +50,12 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		rc, err := e.handOver(tx, t, run.ID, run.LastRun())
+		h, err := loadHandOver(tx, t, run.ID, run.LastRun())
 		if err != nil {
 			return nil, err
 		}
-		if !rc.IsEmpty() {
+		h.save(tx, t)
+		if rc := h.context; !rc.IsEmpty() {
 			reply.Context = rc
 			run.HandedCount += rc.Size()
 			appendMessagesHanded(tx, run, rc, c.Actor())

@@ -39,7 +39,7 @@ type LeasedRun struct {
 // the task are saved. fn may run again, so it must have no effect outside the
 // process.
 func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, token int64, fn func(h *LeasedRun) error) error {
-	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
+	return e.writeAndClaim(ctx, workspace, func(tx *store.Tx) error {
 		run, t, err := loadLeasedRun(tx, systemCaller(workspace), runID, token)
 		if err != nil {
 			return err

@@ -11,9 +11,7 @@ import (
 
 // movedData is the data of an event that changes a task's state.
 type movedData struct {
-	From   fermata.TaskState `json:"from"`
-	To     fermata.TaskState `json:"to"`
-	Reason string            `json:"reason,omitempty"`
+	fermata.TaskMove
 	// Runner is set for workflow runs only. No reader of the event needs to know the other runners.
 	Runner string `json:"runner,omitempty"`
 }
@@ -37,16 +35,17 @@ func moveTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Ac
 	if err := t.Move(to); err != nil {
 		return err
 	}
-	moveData := encodeData(movedData{from, to, t.Reason, eventRunner(t)})
+	move := &fermata.TaskMove{From: from, To: to, Reason: t.Reason, Kind: t.Kind()}
+	moveData := encodeData(movedData{*move, eventRunner(t)})
 	typ := fermata.EventTaskEnded
 	if !to.IsEnded() {
 		if cause := tx.TakeLastEvent(t.ID); cause != nil {
-			cause.Data = joinObjects(cause.Data, moveData)
+			cause.Data, cause.Move = joinObjects(cause.Data, moveData), move
 			return nil
 		}
 		typ = fermata.EventTaskStateChanged
 	}
-	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: moveData})
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: moveData, Move: move})
 	return nil
 }
 

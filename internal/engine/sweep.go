@@ -64,7 +64,7 @@ func (e *Engine) applyToEach(ctx context.Context, due []store.DueRow, apply func
 		slots <- struct{}{}
 		go func() {
 			defer func() { <-slots; wg.Done() }()
-			err := e.db.Write(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) }, ahead(d.ID))
+			err := e.writeAndClaim(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) }, ahead(d.ID))
 			if err != nil {
 				once.Do(func() { first = err })
 			}

@@ -129,6 +129,7 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 	for _, e := range events {
 		t.e.hub.dispatch(e)
 	}
+	t.e.claims.offerMoved(events)
 	for _, callback := range t.e.onEveryCommit {
 		callback(events)
 	}
@@ -145,6 +146,9 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
+		if err := t.loadMoves(ctx, workspace, events); err != nil {
+			return err
+		}
 		t.dropStaleCaches(events)
 		t.mu.Lock()
 		w := t.workspace(workspace)
@@ -158,6 +162,26 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		t.mu.Unlock()
 		t.dispatch(events)
 	}
+}
+
+// loadMoves reads from events of other replicas which tasks became claimable, if claims may wait for them here.
+func (t *Tail) loadMoves(ctx context.Context, workspace string, events []*fermata.Event) error {
+	if !t.e.claims.concerns(workspace) {
+		return nil
+	}
+	var ids []string
+	for _, e := range events {
+		if move := e.StoredMove(); move.To.IsClaimable() {
+			e.Move, ids = &move, append(ids, e.TaskID)
+		}
+	}
+	kinds, err := t.e.db.Reader(ctx, workspace).KindsByID(ids)
+	for _, e := range events {
+		if e.Move != nil {
+			e.Move.Kind = kinds[e.TaskID]
+		}
+	}
+	return err
 }
 
 // start sets the beginning of the tail to the workspace's present end.

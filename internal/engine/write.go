@@ -27,8 +27,8 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 	var out T
 	var refusal error
 	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
-	caller := string(c.Kind) + ":" + c.Actor().ID
-	err := e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+	caller := idempotentCaller(c)
+	err := e.writeAndClaim(ctx, c.WorkspaceID, func(tx *store.Tx) error {
 		var zero T
 		out, refusal = zero, nil
 		if idem.key != "" {
@@ -60,6 +60,20 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 		*q = (*q).ViewFor(c)
 	}
 	return out, err
+}
+
+// idempotentCaller returns the text under which the idempotency keys of a caller are stored.
+func idempotentCaller(c fermata.Caller) string { return string(c.Kind) + ":" + c.Actor().ID }
+
+// isRepeated reports whether a write with the idempotency key in ctx has been committed. Such a call must reach [write],
+// which returns the first result.
+func (e *Engine) isRepeated(ctx context.Context, c fermata.Caller) (bool, error) {
+	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
+	if idem.key == "" {
+		return false, nil
+	}
+	_, found, err := e.reader(ctx, c).Replay(idempotentCaller(c), idem.key)
+	return found, err
 }
 
 // Write runs fn in a transaction of the caller's workspace, once for the

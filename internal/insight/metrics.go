@@ -127,8 +127,6 @@ func (m *Metrics) Observe(events []*fermata.Event) {
 type workData struct {
 	Workflow string  `json:"workflow"`
 	Trigger  string  `json:"trigger"`
-	Runner   string  `json:"runner"`
-	To       string  `json:"to"`
 	Tool     string  `json:"tool"`
 	State    string  `json:"state"`
 	Attempt  int     `json:"attempt"`
@@ -146,8 +144,8 @@ func (m *Metrics) countWork(e *fermata.Event) {
 	switch {
 	case e.Type == fermata.EventWorkflowTriggered:
 		m.runsStarted.WithLabelValues(m.workflows.label(d.Workflow), d.Trigger).Inc()
-	case e.Type == fermata.EventTaskEnded && d.Runner == fermata.RunnerWorkflow:
-		m.runsEnded.WithLabelValues(d.To).Inc()
+	case e.Type == fermata.EventTaskEnded && e.Move != nil && e.Move.Kind.Runner == fermata.RunnerWorkflow:
+		m.runsEnded.WithLabelValues(string(e.Move.To)).Inc()
 	case e.Type == fermata.EventStepFinished && d.Item == nil:
 		tool := m.tools.label(d.Tool)
 		m.steps.WithLabelValues(tool, d.State).Inc()

@@ -28,6 +28,8 @@ type dialect struct {
 	// field is an expression for a text within a JSON column, with %s for the column and for the path. The parts of
 	// the path, from the outermost one, are joined by fieldJoin.
 	field, fieldJoin string
+	// elements is the table of the elements of a JSON list, with %d for the parameter's number. Its column is value.
+	elements string
 	// tableCount is the query for the number of tables with the name $1, 0 or 1.
 	tableCount string
 	// reserveSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a
@@ -47,6 +49,7 @@ var sqliteDialect = dialect{
 	insertEvents: insertEventsSeparately,
 	field:        "json_extract(%s, '$.%s')",
 	fieldJoin:    ".",
+	elements:     "json_each($%d)",
 	tableCount:   "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = $1",
 	hasLabel:     "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
 }
@@ -69,6 +72,7 @@ var postgresDialect = dialect{
 	insertEvents: insertEventsTogether,
 	field:        "(%s::jsonb #>> '{%s}')",
 	fieldJoin:    ",",
+	elements:     "jsonb_array_elements($%d::text::jsonb)",
 	tableCount:   "SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)",
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",

@@ -11,8 +11,9 @@ import (
 // ReadAhead names rows that a write will read. They are read in the first round trip of its transaction.
 // ReadAhead changes only the speed.
 type ReadAhead struct {
-	// Task is the id of a task.
-	Task string
+	// Task is the id of a task. HandOver also reads its last run, and what its next run is handed.
+	Task     string
+	HandOver bool
 	// Question is the id of a question; its task is read with it. Events also reads the events about the question.
 	Question string
 	Events   bool
@@ -20,8 +21,8 @@ type ReadAhead struct {
 	Run string
 	// TaskEnd also reads the ids of the questions and dependent tasks that the end of the run's task affects.
 	TaskEnd bool
-	// Claim reads the task that the request would get.
-	Claim *fermata.ClaimRequest
+	// Claim reads the first claimable task of the selection.
+	Claim *Claimable
 }
 
 // readAhead holds the rows that were read when the transaction began. A row stays until a caller takes it, or until
@@ -33,7 +34,7 @@ type readAhead struct {
 	// events are the events about questions, by the id of the question.
 	events   map[string][]*fermata.Event
 	endLinks map[string][]endLink
-	// claims are claimable tasks in the order in which they are claimed, by the text of the request.
+	// claims are claimable tasks in the order in which they are claimed, by the text of the selection.
 	claims map[string][]*fermata.Task
 	// handOvers are the hand-offs to the next runs of these tasks, by task.
 	handOvers map[string]*handOver
@@ -55,9 +56,7 @@ func (a *readAhead) lookups(r Reader, calls []*call) []lookup {
 func (a *readAhead) lookupsFor(r Reader, want ReadAhead) []lookup {
 	switch {
 	case want.Task != "":
-		return []lookup{{sql: taskByIDSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
-			return scanEach(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
-		}}}
+		return a.taskLookups(r, want)
 	case want.Question != "":
 		return a.questionLookups(r, want)
 	case want.Run != "":
@@ -66,23 +65,46 @@ func (a *readAhead) lookupsFor(r Reader, want ReadAhead) []lookup {
 	return nil
 }
 
-// claimLookups returns look-ups for the claims of the group. For equal requests, they read at least as many claimable
-// tasks as there are requests.
+func (a *readAhead) taskLookups(r Reader, want ReadAhead) []lookup {
+	out := []lookup{{sql: taskByIDSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
+		return scanEach(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
+	}}}
+	if !want.HandOver {
+		return out
+	}
+	next := &handOver{}
+	if a.handOvers == nil {
+		a.handOvers = map[string]*handOver{}
+	}
+	a.handOvers[want.Task] = next
+	return append(out,
+		lookup{sql: lastRunSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
+			return scanEach(rs, r.scanRun, func(run *fermata.Run) { put(&a.runs, runID, run) })
+		}},
+		scanInto(&next.questions, r.scanQuestion, unhandedQuestionsSQL, r.workspace, want.Task, ""),
+		scanInto(&next.messages, r.scanMessage, unhandedMessagesSQL, r.workspace, want.Task, ""))
+}
+
+// lastRunSQL is the query for the last run of a task.
+const lastRunSQL = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = (SELECT run_id FROM tasks WHERE workspace_id = $1 AND id = $2)"
+
+// claimLookups returns look-ups for the claims of the group. For equal selections, they read at least as many claimable
+// tasks as there are claims.
 func (a *readAhead) claimLookups(r Reader, calls []*call) []lookup {
-	requests, counts := map[string]fermata.ClaimRequest{}, map[string]int{}
+	selections, counts := map[string]Claimable{}, map[string]int{}
 	for _, c := range calls {
 		for _, want := range c.readAheads {
 			if want.Claim != nil {
 				key := claimKey(*want.Claim)
-				requests[key] = *want.Claim
+				selections[key] = *want.Claim
 				counts[key]++
 			}
 		}
 	}
 	var out []lookup
-	for key, request := range requests {
+	for key, selection := range selections {
 		n := roundUp(counts[key])
-		sql, args := r.claimableSQL(request, n)
+		sql, args := r.claimableSQL(taskColumns, selection, n)
 		out = append(out, lookup{sql: sql, args: args, scanRows: func(rs rows) error {
 			var found []*fermata.Task
 			err := scanInto(&found, r.scanTask, "").scanRows(rs)
@@ -90,7 +112,7 @@ func (a *readAhead) claimLookups(r Reader, calls []*call) []lookup {
 			return err
 		}})
 		if n >= minClaimsForHandOver {
-			out = append(out, a.handOverLookups(r, request, n)...)
+			out = append(out, a.handOverLookups(r, selection, n)...)
 		}
 	}
 	return out
@@ -110,7 +132,10 @@ type handOver struct {
 // as well.
 func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver bool) {
 	if a.claims == nil {
-		a.claims, a.handOvers = map[string][]*fermata.Task{}, map[string]*handOver{}
+		a.claims = map[string][]*fermata.Task{}
+	}
+	if a.handOvers == nil {
+		a.handOvers = map[string]*handOver{}
 	}
 	a.claims[key] = tasks
 	for _, t := range tasks {
@@ -124,8 +149,8 @@ func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver
 // them, in the same round trip. Only indexes that begin with the task's id fit these queries. Without the expression on
 // workspace_id, PostgreSQL would take an index that begins with the workspace while the tables are small. It would keep
 // that plan, and read the whole workspace when the tables have grown.
-func (a *readAhead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
-	first, args := r.claimableColumnsSQL("id, priority", request, n)
+func (a *readAhead) handOverLookups(r Reader, selection Claimable, n int) []lookup {
+	first, args := r.claimableSQL("id, state, priority", selection, n)
 	ids := "SELECT id FROM (" + first + ") AS claimed"
 	among := "workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inQuery, "task_id", ids)
 	return []lookup{
@@ -323,7 +348,7 @@ func (tx *Tx) AffectedByTaskEnd(taskID, runID string) (questions, dependents []s
 // NextClaimable is [Reader.NextClaimable]. A task that was read ahead can be used while no caller of the transaction
 // has written about it. The order of callers that share a transaction is not defined, so each may get any of these
 // tasks.
-func (tx *Tx) NextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
+func (tx *Tx) NextClaimable(c Claimable) (*fermata.Task, error) {
 	key := claimKey(c)
 	for len(tx.g.readAhead.claims[key]) > 0 {
 		t := tx.g.readAhead.claims[key][0]
@@ -355,6 +380,5 @@ func (tx *Tx) markStale(ids ...string) {
 	}
 }
 
-func claimKey(c fermata.ClaimRequest) string {
-	return columnText([]any{c.Runners, c.Projects, c.Agents, c.Isolates})
-}
+// claimKey returns a text that is different for different selections.
+func claimKey(c Claimable) string { return columnText(c) }

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -192,82 +190,10 @@ func (r Reader) sessionTasks(key, in string) ([]*fermata.Task, error) {
 	return filterVisible(r, found, projectOfTask), err
 }
 
-// NextClaimable returns the task that a worker gets next: tasks in state input_received first, then by priority, then by
-// age. If there is none, it returns a [fermata.CodeNotFound].
-func (r Reader) NextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
-	sql, args := r.claimableSQL(c, 1)
-	found, err := list(r, r.scanTask, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fermata.NotFound("claimable task", c.Worker)
-	}
-	return sortReceivedFirst(found)[0], nil
-}
-
-// claimableSQL returns the query for the first n tasks of each claimable state.
-func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
-	return r.claimableColumnsSQL(taskColumns, c, n)
-}
-
-// claimableColumnsSQL is claimableSQL for some columns, which must include id and priority. The states are literals in
-// the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
-// So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
-func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {
-	w := r.newWhereClause()
-	if len(c.Projects) > 0 {
-		w.addOneOf("project", c.Projects)
-	}
-	w.addVisible(c.Visible, "project")
-	if len(c.Agents) > 0 {
-		w.addOneOf("agent", append(slices.Clone(c.Agents), ""))
-	}
-	conditions, order := w.sql(), " ORDER BY priority, id LIMIT "+strconv.Itoa(n)
-	var open, received []string
-	for _, runner := range claimedRunners(c) {
-		w.args = append(w.args, runner)
-		selectSQL := func(state fermata.TaskState, isolated int64) string {
-			return fmt.Sprintf("SELECT * FROM (SELECT %s FROM tasks WHERE state = '%s' AND runner = $%d AND isolated = %d AND %s%s) AS of_runner",
-				columns, state, len(w.args), isolated, conditions, order)
-		}
-		for isolated := range boolColumn(c.Isolates) + 1 {
-			open, received = append(open, selectSQL(fermata.TaskOpen, isolated)), append(received, selectSQL(fermata.TaskInputReceived, isolated))
-		}
-	}
-	firstOf := func(queries []string) string {
-		if len(queries) == 1 {
-			return queries[0]
-		}
-		return "SELECT * FROM (" + strings.Join(queries, " UNION ALL ") + order + ") AS of_state"
-	}
-	return firstOf(received) + " UNION ALL " + firstOf(open), w.args
-}
-
-// claimedRunners returns the runners whose tasks the request takes, each once.
-func claimedRunners(c fermata.ClaimRequest) []string {
-	runners := slices.Clone(c.Runners)
-	if c.DrivesAgents() {
-		// A worker that drives agents also takes tasks that name no runner.
-		runners = append(runners, "")
-	}
-	slices.Sort(runners)
-	return slices.Compact(runners)
-}
-
-// sortReceivedFirst moves the tasks in state input_received before the open ones.
-func sortReceivedFirst(found []*fermata.Task) []*fermata.Task {
-	slices.SortStableFunc(found, func(a, b *fermata.Task) int {
-		return cmp.Compare(claimRank[a.State], claimRank[b.State])
-	})
-	return found
-}
-
-var claimRank = map[fermata.TaskState]int{fermata.TaskInputReceived: 0, fermata.TaskOpen: 1}
-
 // InsertTask adds a task and its dependencies.
 func (tx *Tx) InsertTask(t *fermata.Task) {
 	t.Version, t.WorkspaceID = 1, tx.workspace
+	tx.noteTask(t)
 	tx.markStale(t.ID)
 	tx.markStale(t.BlockedBy...)
 	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
@@ -288,13 +214,17 @@ func (tx *Tx) insertDependencies(t *fermata.Task) {
 
 // SaveTask saves the changed fields of a task that was read in this transaction. The write fails if the row was
 // changed since it was read. Unlike the other Save methods, SaveTask takes the values later: at the caller's next
-// look-up, or at the end of its write. Changes up to then are written as well, and several calls cost one statement.
+// look-up, or at the end of its write. Changes up to then are written as well, and several calls cost one statement. A
+// copy of a saved task takes its place.
 func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
+	tx.noteTask(t)
 	tx.markStale(t.ID)
-	if !slices.Contains(tx.savedTasks, t) {
-		tx.savedTasks = append(tx.savedTasks, t)
+	if i := slices.IndexFunc(tx.savedTasks, func(saved *fermata.Task) bool { return saved.ID == t.ID }); i >= 0 {
+		tx.savedTasks[i] = t
+		return
 	}
+	tx.savedTasks = append(tx.savedTasks, t)
 }
 
 func (tx *Tx) updateTask(t *fermata.Task) {

@@ -36,7 +36,9 @@ type Tx struct {
 	statements []statement
 	// savedTasks are the saved tasks. The row of each is written once, however often the task changes.
 	savedTasks []*fermata.Task
-	events     []*fermata.Event
+	// tasks are the tasks that were added or saved, by id.
+	tasks  map[string]*fermata.Task
+	events []*fermata.Event
 	// lastEvent is the event that was added last, until [Tx.TakeLastEvent] returns it.
 	lastEvent *fermata.Event
 	stale     map[string]bool
@@ -79,6 +81,24 @@ func (tx *Tx) TakeLastEvent(taskID string) *fermata.Event {
 	tx.lastEvent = nil
 	return e
 }
+
+// Appended returns the events that the caller has added. The caller must not change the list.
+func (tx *Tx) Appended() []*fermata.Event { return tx.events }
+
+// WrittenTask returns the task with the id as the caller has added or saved it last, or nil if it has not.
+func (tx *Tx) WrittenTask(id string) *fermata.Task { return tx.tasks[id] }
+
+// noteTask records a task that was added or saved.
+func (tx *Tx) noteTask(t *fermata.Task) {
+	if tx.tasks == nil {
+		tx.tasks = map[string]*fermata.Task{}
+	}
+	tx.tasks[t.ID] = t
+}
+
+// DatabaseError returns the error with which the database refused a statement of this transaction, or nil. After such
+// an error, nothing of the transaction is written.
+func (tx *Tx) DatabaseError() error { return tx.g.dbErr }
 
 // AppendedCount returns the number of events that the caller has added.
 func (tx *Tx) AppendedCount() int { return len(tx.events) }

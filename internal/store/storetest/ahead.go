@@ -12,6 +12,7 @@ var readAheadTests = map[string]func(*suite){
 	"what is read ahead is what is there": aheadSame,
 	"a write of the group makes it stale": aheadStale,
 	"claims that come together":           aheadClaims,
+	"each claim sees its own projects":    aheadVisible,
 	"a bad one fails alone":               aheadBad,
 }
 
@@ -46,7 +47,7 @@ func aheadSame(s *suite) {
 		return nil
 	}
 	for _, ahead := range [][]store.ReadAhead{
-		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, TaskEnd: true}}, {{Task: "task_none"}, {Run: "run_none", TaskEnd: true}},
+		nil, {{Task: t.ID}}, {{Task: t.ID, HandOver: true}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, TaskEnd: true}}, {{Task: "task_none"}, {Run: "run_none", TaskEnd: true}},
 	} {
 		s.checkNoError(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
 	}
@@ -56,23 +57,39 @@ func aheadSame(s *suite) {
 // rows.
 func (s *suite) runWithReadAhead(want store.ReadAhead, fns ...func(tx *store.Tx) error) {
 	s.Helper()
-	held, release := make(chan struct{}), make(chan struct{})
-	results := make(chan error, len(fns)+1)
-	write := func(fn func(tx *store.Tx) error) {
-		results <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, want)
+	writes := make([]aheadWrite, 0, len(fns))
+	for _, fn := range fns {
+		writes = append(writes, aheadWrite{want, fn})
 	}
-	go write(func(*store.Tx) error {
+	s.runAheadTogether(writes...)
+}
+
+// aheadWrite is a write, and the rows that it reads ahead.
+type aheadWrite struct {
+	want store.ReadAhead
+	fn   func(tx *store.Tx) error
+}
+
+// runAheadTogether runs the writes as one group.
+func (s *suite) runAheadTogether(writes ...aheadWrite) {
+	s.Helper()
+	held, release := make(chan struct{}), make(chan struct{})
+	results := make(chan error, len(writes)+1)
+	write := func(w aheadWrite) {
+		results <- s.db.Write(s.Context(), store.DefaultWorkspace, w.fn, w.want)
+	}
+	go write(aheadWrite{fn: func(*store.Tx) error {
 		close(held)
 		<-release
 		return nil
-	})
+	}})
 	patience.Receive(s, "the first write runs", held)
-	for i, fn := range fns {
-		go write(fn)
+	for i, w := range writes {
+		go write(w)
 		s.awaitQueued(i + 1)
 	}
 	close(release)
-	for range len(fns) + 1 {
+	for range len(writes) + 1 {
 		s.checkNoError(patience.Receive(s, "a write ends", results))
 	}
 }
@@ -146,9 +163,9 @@ func aheadClaims(s *suite) {
 		want = append(want, t.ID)
 	}
 	var got []string
-	request := fermata.ClaimRequest{Worker: "w1"}
+	selection := store.Claimable{Runners: []string{""}}
 	claim := func(tx *store.Tx) error {
-		t, err := tx.NextClaimable(request)
+		t, err := tx.NextClaimable(selection)
 		s.checkNoError(err)
 		questions, messages, err := tx.PendingHandOver(t.ID)
 		s.checkNoError(err)
@@ -164,6 +181,28 @@ func aheadClaims(s *suite) {
 	for i := range fns {
 		fns[i] = claim
 	}
-	s.runWithReadAhead(store.ReadAhead{Claim: &request}, fns...)
+	s.runWithReadAhead(store.ReadAhead{Claim: &selection}, fns...)
 	s.checkEqualIDs(want, got)
+}
+
+// aheadVisible checks claims that come together and differ only in the projects that they may see.
+func aheadVisible(s *suite) {
+	projects := []string{"shop", "web"}
+	for i, project := range projects {
+		s.addTask(func(t *fermata.Task) { t.Project, t.Priority = project, i })
+	}
+	var writes []aheadWrite
+	for _, project := range projects {
+		request := fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{project}}}
+		selection, err := store.ClaimableFor(request, s.read().ClaimableKinds)
+		s.checkNoError(err)
+		writes = append(writes, aheadWrite{store.ReadAhead{Claim: &selection}, func(tx *store.Tx) error {
+			t, err := tx.NextClaimable(selection)
+			if err == nil && t.Project != project {
+				err = fmt.Errorf("the claim for %s gets a task of %s", project, t.Project)
+			}
+			return err
+		}})
+	}
+	s.runAheadTogether(writes...)
 }

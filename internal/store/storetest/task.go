@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -308,7 +309,7 @@ func taskClaims(s *suite) {
 	code := at(0, func(t *fermata.Task) { t.Priority, t.Agent, t.Project = 4, "code", "docs" })
 
 	next := func(c fermata.ClaimRequest) string {
-		t, err := s.read().NextClaimable(c)
+		t, err := s.nextClaimable(c)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
 			return ""
 		}
@@ -320,12 +321,29 @@ func taskClaims(s *suite) {
 	s.checkEqual(code.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}, Agents: []string{"code"}}))
 	s.checkEqual(review.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}}))
 	s.checkEqual("", next(fermata.ClaimRequest{Projects: []string{"none"}}))
+	kinds, err := s.read().ClaimableKinds()
+	s.checkNoError(err)
+	slices.SortFunc(kinds, fermata.TaskKind.Compare)
+	s.checkEqual([]fermata.TaskKind{
+		{Project: "default"}, {Project: "docs", Agent: "code"}, {Project: "docs", Agent: "review"}, {Project: "web"},
+		{Runner: "claude", Project: "default"}, {Runner: fermata.RunnerExternal, Project: "default"},
+	}, kinds)
+	byID, err := s.read().KindsByID([]string{web.ID, code.ID})
+	s.checkNoError(err)
+	s.checkEqual(map[string]fermata.TaskKind{web.ID: web.Kind(), code.ID: code.Kind()}, byID)
 	for _, want := range []*fermata.Task{received, old, young, low} {
 		s.checkEqual(want.ID, next(fermata.ClaimRequest{Projects: []string{"default"}}))
 		s.write(func(tx *store.Tx) { want.State = fermata.TaskDone; tx.SaveTask(want) })
 	}
 	s.checkEqual(claude.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
 	s.checkEqual("", next(fermata.ClaimRequest{Projects: []string{"default"}}))
+}
+
+// nextClaimable returns the task that the request gets next.
+func (s *suite) nextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
+	selection, err := store.ClaimableFor(c, s.read().ClaimableKinds)
+	s.checkNoError(err)
+	return s.read().NextClaimable(selection)
 }
 
 func taskDependencies(s *suite) {

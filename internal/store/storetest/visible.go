@@ -218,9 +218,9 @@ func visibleWorkflows(s *suite) {
 func visibleClaims(s *suite) {
 	s.addTask(func(t *fermata.Task) { t.Project, t.Priority = "shop", 0 })
 	web := s.addTask(func(t *fermata.Task) { t.Project = "web" })
-	t, err := s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
+	t, err := s.nextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
 	s.checkNoError(err)
 	s.checkEqual(web.ID, t.ID)
-	_, err = s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
+	_, err = s.nextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
 	s.checkCode(err, fermata.CodeNotFound)
 }
