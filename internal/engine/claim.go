@@ -124,36 +124,49 @@ func (e *Engine) takeOffer(ctx context.Context, c fermata.Caller, w *waitingClai
 		}
 	}
 	e.claims.rejoin(w)
+	e.claims.forgetLooks(w.workspace, o.kind)
 	return e.lookForTask(ctx, c, w)
 }
 
-// lookForTask claims the first task that the request takes. It returns nil if there is none. A read costs less than a
-// write, so it reads first, unless the last look found a task.
+// lookForTask claims the first task that the request takes. It returns nil if there is none. It spares the database: it
+// does not look if it is known that there is no task, and reads before it writes unless there should be one.
 func (e *Engine) lookForTask(ctx context.Context, c fermata.Caller, w *waitingClaim) (*fermata.Claim, error) {
+	isRepeated, err := e.isRepeated(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	expects, ungiven := e.claims.beginLook(w)
+	if expects == expectNothing && !isRepeated && w.request.WaitSeconds > 0 {
+		return nil, nil
+	}
 	selection, err := store.ClaimableFor(w.request, func() ([]fermata.TaskKind, error) {
 		return e.claims.claimableKinds(ctx, w.workspace)
 	})
 	if err != nil {
 		return nil, err
 	}
-	isRepeated, err := e.isRepeated(ctx, c)
-	if err != nil || selection.IsEmpty() && !isRepeated {
-		return nil, err
+	claim, err := e.claimFirst(ctx, c, w.request, selection, isRepeated || expects == expectTask)
+	if claim != nil || fermata.CodeOf(err) == fermata.CodeNotFound {
+		e.claims.noteLook(w, ungiven, claim != nil)
 	}
-	if !isRepeated && !e.claims.expectsTask(w) {
+	return claim, ignoreNotFound(err)
+}
+
+// claimFirst claims the first of the selected tasks. If a write is not sure to find one, it reads first. It returns
+// [fermata.CodeNotFound] if there is none.
+func (e *Engine) claimFirst(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest, selection store.Claimable, isSure bool) (*fermata.Claim, error) {
+	if !isSure {
 		if _, err := e.reader(ctx, c).NextClaimable(selection); err != nil {
-			return nil, ignoreNotFound(err)
+			return nil, err
 		}
 	}
-	claim, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) {
+	return write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) {
 		t, err := tx.NextClaimable(selection)
 		if err != nil {
 			return nil, err
 		}
-		return e.claimTask(tx, c, w.request, t)
+		return e.claimTask(tx, c, r, t)
 	}, store.ReadAhead{Claim: &selection})
-	e.claims.noteLook(w, err == nil)
-	return claim, ignoreNotFound(err)
 }
 
 // claimOffered claims the offered task. It returns nil if the task is gone or is claimed.
@@ -196,11 +209,23 @@ func loadClaimHandOver(tx *store.Tx, t *fermata.Task) (*handOver, error) {
 	if err != nil {
 		return nil, err
 	}
+	var questions []*fermata.Question
+	var messages []*fermata.Message
+	if t.Unread > 0 {
+		if questions, messages, err = tx.PendingHandOver(t.ID); err != nil {
+			return nil, err
+		}
+	}
+	return newRunHandOver(tx, t, last, questions, messages)
+}
+
+// newRunHandOver returns what a new run of the claimable task is handed.
+func newRunHandOver(tx *store.Tx, t *fermata.Task, last *fermata.LastRun, questions []*fermata.Question, messages []*fermata.Message) (*handOver, error) {
 	claimed := *t
 	if err := claimed.Move(fermata.TaskInProgress); err != nil {
 		return nil, err
 	}
-	return loadHandOver(tx, &claimed, fermata.NewID(fermata.PrefixRun, tx.Now()), last)
+	return newHandOver(tx, &claimed, fermata.NewID(fermata.PrefixRun, tx.Now()), last, questions, messages)
 }
 
 // startRun moves a claimable task to a new run of the worker. After an error, it has written nothing.
@@ -246,25 +271,18 @@ type handOver struct {
 	context   *fermata.ResumeContext
 }
 
-// loadHandOver loads what the run is handed. The last run is nil if this is the task's first.
-func loadHandOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*handOver, error) {
-	h := &handOver{runID: runID}
-	var err error
-	if t.Unread > 0 {
-		if h.questions, h.messages, err = tx.PendingHandOver(t.ID); err != nil {
-			return nil, err
-		}
-	}
+// newHandOver returns what a run is handed. The last run is nil if this is the task's first.
+func newHandOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun, questions []*fermata.Question, messages []*fermata.Message) (*handOver, error) {
 	pending, err := pendingQuestion(tx.Reader, t)
 	if err != nil {
 		return nil, err
 	}
 	now := tx.Now()
-	for _, m := range h.messages {
+	for _, m := range messages {
 		m.HandedTo, m.HandedAt, m.Handoff = runID, &now, fermata.HandoffHanded
 	}
-	h.context = fermata.NewResumeContext(t, last, h.questions, h.messages, pending)
-	return h, addGrants(h.context, h.questions, tx.Reader, tx.GrantKey)
+	h := &handOver{runID, questions, messages, fermata.NewResumeContext(t, last, questions, messages, pending)}
+	return h, addGrants(h.context, questions, tx.Reader, tx.GrantKey)
 }
 
 // save marks the questions and messages as handed to the run. The caller saves the task.

@@ -57,6 +57,10 @@ func (j *joinedClaims) giveBack() {
 
 // take takes tasks that the transaction made claimable for waiting claims.
 func (j *joinedClaims) take(tx *store.Tx, workspace string) error {
+	if tx.IsCrowded() {
+		// The claims come together after the commit, and then share their round trips.
+		return nil
+	}
 	for _, event := range tx.Appended() {
 		t := tx.WrittenTask(event.TaskID)
 		if t == nil || event.Move == nil || event.Move.To != t.State || !t.State.IsClaimable() {
@@ -86,12 +90,11 @@ func (e *Engine) claimFor(tx *store.Tx, w *waitingClaim, t *fermata.Task) (*ferm
 		return nil, nil
 	}
 	idem, _ := w.ctx.Value(idempotencyKey{}).(idempotency)
-	if idem.key != "" {
-		if _, isRepeated, err := tx.Replay(idempotentCaller(w.caller), idem.key); isRepeated || err != nil {
-			return nil, tx.DatabaseError()
-		}
+	rows, err := tx.ReadForClaim(t, idempotentCaller(w.caller), idem.key)
+	if err != nil || rows.IsRepeated {
+		return nil, tx.DatabaseError()
 	}
-	h, err := loadClaimHandOver(tx, t)
+	h, err := newRunHandOver(tx, t, rows.LastRun.LastRun(), rows.Questions, rows.Messages)
 	if err != nil {
 		return nil, tx.DatabaseError()
 	}

@@ -50,7 +50,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		h, err := loadHandOver(tx, t, run.ID, run.LastRun())
+		h, err := loadRunHandOver(tx, t, run)
 		if err != nil {
 			return nil, err
 		}
@@ -64,6 +64,19 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		tx.SaveTask(t)
 		return reply, nil
 	}, store.ReadAhead{Run: runID})
+}
+
+// loadRunHandOver loads what the run under way is handed.
+func loadRunHandOver(tx *store.Tx, t *fermata.Task, run *fermata.Run) (*handOver, error) {
+	var questions []*fermata.Question
+	var messages []*fermata.Message
+	if t.Unread > 0 {
+		var err error
+		if questions, messages, err = tx.PendingHandOver(t.ID); err != nil {
+			return nil, err
+		}
+	}
+	return newHandOver(tx, t, run.ID, run.LastRun(), questions, messages)
 }
 
 // Release ends a run without a result, and makes its task ready for another

@@ -62,9 +62,36 @@ type claimFilter struct {
 	request fermata.ClaimRequest
 	// queue holds a *waitingClaim for each claim, in the order in which they came.
 	queue *list.List
-	// hasTasks reports whether the last look of a claim with this filter found a task.
-	hasTasks bool
-	usedAt   time.Time
+	// most is the largest number of claimable tasks that the filter can take, or -1 if it is not known: it is 0 after a look
+	// that found nothing. Each task for which no claim waits adds one, and each task that a look finds takes one away.
+	// hasFound reports whether the last look found a task.
+	most     int64
+	hasFound bool
+	// ungiven counts the tasks for which no claim waited.
+	ungiven int64
+	usedAt  time.Time
+}
+
+// expectation is what the matchmaker knows about the tasks that a filter takes.
+type expectation int
+
+const (
+	expectAnything expectation = iota
+	// expectTask says that there probably is a task, and expectNothing that there is none.
+	expectTask
+	expectNothing
+)
+
+// expects returns what a look with the filter will find.
+func (f *claimFilter) expects() expectation {
+	switch {
+	case f.most == 0:
+		return expectNothing
+	case f.most > 0 || f.hasFound:
+		return expectTask
+	default:
+		return expectAnything
+	}
 }
 
 // waitingClaim is a claim that waits.
@@ -170,7 +197,7 @@ func (m *matchmaker) filterOf(w *waitingClaim) *claimFilter {
 	in := m.inWorkspace(w.workspace)
 	f := in.filters[w.key]
 	if f == nil {
-		f = &claimFilter{request: w.request, queue: list.New()}
+		f = &claimFilter{request: w.request, queue: list.New(), most: -1}
 		in.filters[w.key] = f
 		clear(in.takers)
 	}
@@ -259,12 +286,21 @@ func (m *matchmaker) offer(workspace string, o claimOffer) {
 	m.give(workspace, o)
 }
 
-// give gives an offer to the claim that has waited longest of those that take the kind. The claim then waits no more.
-// The caller holds the lock.
+// give gives an offer to the claim that has waited longest of those that take the kind. The claim then waits no more. If no
+// claim waits, the next one that takes the kind will look for the task. The caller holds the lock.
 func (m *matchmaker) give(workspace string, o claimOffer) {
 	if w := m.first(workspace, o.kind); w != nil {
 		m.remove(w)
 		w.offers <- o
+		return
+	}
+	if in := m.workspaces[workspace]; in != nil {
+		for _, f := range in.takersOf(o.kind) {
+			f.ungiven++
+			if f.most >= 0 {
+				f.most++
+			}
+		}
 	}
 }
 
@@ -323,18 +359,37 @@ func (m *matchmaker) concerns(workspace string) bool {
 	return m.workspaces[workspace] != nil
 }
 
-// noteLook records whether a look with the filter of the claim found a task.
-func (m *matchmaker) noteLook(w *waitingClaim, found bool) {
+// beginLook returns what a look of the claim will find. ungiven is for noteLook.
+func (m *matchmaker) beginLook(w *waitingClaim) (expects expectation, ungiven int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w.filter.hasTasks = found
+	return w.filter.expects(), w.filter.ungiven
 }
 
-// expectsTask reports whether the last look with the filter of the claim found a task.
-func (m *matchmaker) expectsTask(w *waitingClaim) bool {
+// noteLook records whether a look of the claim found a task.
+func (m *matchmaker) noteLook(w *waitingClaim, ungiven int64, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return w.filter.hasTasks
+	f := w.filter
+	f.hasFound = found
+	switch {
+	case !found:
+		f.most = f.ungiven - ungiven
+	case f.most > 0:
+		f.most--
+	}
+}
+
+// forgetLooks makes the claims look again that take the kind. It is called if an offered task was gone: then a look has
+// taken that task, and the one that it was expected to take may be left.
+func (m *matchmaker) forgetLooks(workspace string, k fermata.TaskKind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if in := m.workspaces[workspace]; in != nil {
+		for _, f := range in.takersOf(k) {
+			f.most = -1
+		}
+	}
 }
 
 // lookAtIntervals looks for tasks that were not offered, until stop is closed.

@@ -39,9 +39,6 @@ func ClaimableFor(c fermata.ClaimRequest, kinds func() ([]fermata.TaskKind, erro
 	return Claimable{Kinds: taken}, err
 }
 
-// IsEmpty reports whether the selection contains no task.
-func (c Claimable) IsEmpty() bool { return c.Kinds != nil && len(c.Kinds) == 0 }
-
 // claimable is the condition of the indexes of claimable tasks. A query contains it word by word, because SQLite uses
 // such an index for no other query.
 const claimable = "state IN ('open', 'input_received')"
@@ -49,10 +46,13 @@ const claimable = "state IN ('open', 'input_received')"
 // NextClaimable returns the first of the selected tasks: tasks in state input_received first, then by priority, then by
 // age. If there is none, it returns a [fermata.CodeNotFound].
 func (r Reader) NextClaimable(c Claimable) (*fermata.Task, error) {
-	sql, args := r.claimableSQL(taskColumns, c, 1)
-	found, err := list(r, r.scanTask, sql, args...)
-	if err != nil {
-		return nil, err
+	var found []*fermata.Task
+	if !c.isEmpty() {
+		sql, args := r.claimableSQL(taskColumns, c, 1)
+		var err error
+		if found, err = list(r, r.scanTask, sql, args...); err != nil {
+			return nil, err
+		}
 	}
 	if len(found) == 0 {
 		return nil, fermata.NotFound("claimable task", "")
@@ -96,6 +96,9 @@ func scanKind(rs rows) (fermata.TaskKind, error) {
 	k.Isolated = isolated != 0
 	return k, err
 }
+
+// isEmpty reports whether the selection contains no task.
+func (c Claimable) isEmpty() bool { return c.Kinds != nil && len(c.Kinds) == 0 }
 
 // claimableSQL returns the query for some columns of at least the first n tasks of the selection. The columns must
 // include id, state and priority.
@@ -162,3 +165,40 @@ func sortReceivedFirst(found []*fermata.Task) []*fermata.Task {
 }
 
 var claimRank = map[fermata.TaskState]int{fermata.TaskInputReceived: 0, fermata.TaskOpen: 1}
+
+// ClaimRows are the rows that a claim of a task needs.
+type ClaimRows struct {
+	// LastRun is the last run of the task, or nil.
+	LastRun *fermata.Run
+	// Questions and Messages are those that no run was handed.
+	Questions []*fermata.Question
+	Messages  []*fermata.Message
+	// IsRepeated reports whether a call with the idempotency key was committed.
+	IsRepeated bool
+}
+
+// ReadForClaim reads the rows that a claim of the task needs, in one round trip at most. An empty key is not looked up.
+func (tx *Tx) ReadForClaim(t *fermata.Task, caller, key string) (*ClaimRows, error) {
+	found := &ClaimRows{}
+	var lookups []lookup
+	if t.RunID != "" {
+		lookups = append(lookups, lookup{sql: runByIDSQL, args: []any{tx.workspace, t.RunID}, scanRows: func(rs rows) error {
+			return scanEach(rs, tx.scanRun, func(run *fermata.Run) { found.LastRun = run })
+		}})
+	}
+	if t.Unread > 0 {
+		lookups = append(lookups,
+			scanInto(&found.Questions, tx.scanQuestion, unhandedQuestionsSQL, tx.workspace, t.ID, ""),
+			scanInto(&found.Messages, tx.scanMessage, unhandedMessagesSQL, tx.workspace, t.ID, ""))
+	}
+	if key != "" {
+		lookups = append(lookups, lookup{sql: replaySQL, args: []any{tx.workspace, caller, key}, scanRows: func(rs rows) error {
+			found.IsRepeated = rs.Next()
+			return rs.Err()
+		}})
+	}
+	if len(lookups) == 0 {
+		return found, nil
+	}
+	return found, tx.runLookups(tx.ctx, lookups...)
+}

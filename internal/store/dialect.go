@@ -5,6 +5,8 @@ import "github.com/fermata-hq/fermata"
 // dialect holds the SQL that differs between the two databases.
 type dialect struct {
 	name string
+	// hasRoundTrips reports whether the database is another process, so that each look-up costs a round trip.
+	hasRoundTrips bool
 	// inList is the condition that a column is in a JSON list of texts, with %s for the column and %d for the
 	// parameter's number.
 	inList string
@@ -55,7 +57,8 @@ var sqliteDialect = dialect{
 }
 
 var postgresDialect = dialect{
-	name: "postgres",
+	name:          "postgres",
+	hasRoundTrips: true,
 	// With an array, PostgreSQL uses the index, even if the table was small when the plan was made. A query would
 	// become a join that reads the whole table.
 	inList: "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",

@@ -14,13 +14,14 @@ func (r Reader) Replay(caller, key string) (Replay, bool, error) {
 	found, err := list(r, func(rs rows) (Replay, error) {
 		var p Replay
 		return p, rs.Scan(&p.Fingerprint, &p.Result)
-	}, "SELECT fingerprint, result FROM idempotency WHERE workspace_id = $1 AND caller = $2 AND key = $3",
-		r.workspace, caller, key)
+	}, replaySQL, r.workspace, caller, key)
 	if err != nil || len(found) == 0 {
 		return Replay{}, false, err
 	}
 	return found[0], true, nil
 }
+
+const replaySQL = "SELECT fingerprint, result FROM idempotency WHERE workspace_id = $1 AND caller = $2 AND key = $3"
 
 // SaveReplay stores the result of a call with an idempotency key.
 func (tx *Tx) SaveReplay(caller, key string, p Replay) {

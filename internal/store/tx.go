@@ -12,7 +12,9 @@ import (
 
 // group is one transaction that several writes share.
 type group struct {
-	db        *DB
+	db *DB
+	// callers is the number of writes.
+	callers   int
 	sess      session
 	workspace string
 	head      counter
@@ -95,6 +97,13 @@ func (tx *Tx) noteTask(t *fermata.Task) {
 	}
 	tx.tasks[t.ID] = t
 }
+
+// crowd is the number of callers from which a transaction is crowded.
+const crowd = 5
+
+// IsCrowded reports whether so many callers share the transaction, and each of their look-ups costs a round trip, that a
+// look-up which can wait should wait.
+func (tx *Tx) IsCrowded() bool { return tx.d.hasRoundTrips && tx.g.callers >= crowd }
 
 // DatabaseError returns the error with which the database refused a statement of this transaction, or nil. After such
 // an error, nothing of the transaction is written.

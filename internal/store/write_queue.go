@@ -144,7 +144,8 @@ func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 		return runAlone(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
-		db: db, sess: sess, workspace: workspace, head: head, readAhead: rowsAhead,
+		callers: len(calls),
+		db:      db, sess: sess, workspace: workspace, head: head, readAhead: rowsAhead,
 		now: db.timeAt(head.now),
 	}
 	var written, unanswered []*call

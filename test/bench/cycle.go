@@ -46,6 +46,8 @@ func newClient(shared *http.Client, url string, k tokens, i int) *client {
 type claimedRun struct {
 	run, task string
 	token     int64
+	// isResumed reports whether the task had an answer for the run.
+	isResumed bool
 }
 
 var errNoTask = errors.New("the claim got no task")
@@ -69,7 +71,7 @@ func (c *client) claimWith(ctx context.Context, body string) (claimedRun, error)
 	if !ok {
 		return claimedRun{}, errNoTask
 	}
-	return claimedRun{quotedAfter(run, `"id":"`), quotedAfter(run, `"task_id":"`), numberAfter(run, `"token":`)}, nil
+	return claimedRun{quotedAfter(run, `"id":"`), quotedAfter(run, `"task_id":"`), numberAfter(run, `"token":`), bytes.Contains(run, []byte(`"claimed_from":"input_received"`))}, nil
 }
 
 // ask ends a run with a question and returns the question's id.

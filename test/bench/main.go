@@ -46,6 +46,8 @@ type part struct {
 
 var parts = []part{
 	{"throughput", (*bench).throughput},
+	{"workers", (*bench).workers},
+	{"idle", (*bench).idle},
 	{"latency", (*bench).latency},
 	{"waiting", (*bench).waiting},
 	{"streams", (*bench).streams},

@@ -51,10 +51,7 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 		{"fermata", func(i int) cycler { return newClient(shared, server.url, product.tokens, i) }},
 		{"raw", func(int) cycler { return newRawClient(shared, raw.url, product.tokens) }},
 	}
-	rounds, length := 5, 3*time.Second
-	if b.short {
-		rounds, length = 3, time.Second
-	}
+	rounds, length := b.rounds()
 	for _, s := range sides {
 		if _, err := s.measure(ctx, 8, length); err != nil {
 			return fmt.Errorf("warm up %s: %w", s.name, err)

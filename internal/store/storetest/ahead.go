@@ -13,6 +13,7 @@ var readAheadTests = map[string]func(*suite){
 	"a write of the group makes it stale": aheadStale,
 	"claims that come together":           aheadClaims,
 	"each claim sees its own projects":    aheadVisible,
+	"what a claim needs, in one look-up":  claimRows,
 	"a bad one fails alone":               aheadBad,
 }
 
@@ -205,4 +206,35 @@ func aheadVisible(s *suite) {
 		}})
 	}
 	s.runAheadTogether(writes...)
+}
+
+func claimRows(s *suite) {
+	before := s.addRun(func(r *fermata.Run) { r.TaskID = id(fermata.PrefixTask) })
+	t := s.addTask(func(t *fermata.Task) { t.ID, t.RunID, t.Unread = before.TaskID, before.ID, 2 })
+	q := s.addQuestion(func(q *fermata.Question) {
+		q.TaskID, q.Status = t.ID, fermata.Answered
+		q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: noon}
+	})
+	s.write(func(tx *store.Tx) {
+		tx.InsertMessage(&fermata.Message{ID: id(fermata.PrefixMessage), TaskID: t.ID, Kind: fermata.MessagePlain, Author: alice, Body: hardText, CreatedAt: noon}, true)
+		tx.SaveReplay("agent:a", "key", store.Replay{Fingerprint: "f", Result: "{}"})
+	})
+	read := func(t *fermata.Task, key string) (found *store.ClaimRows) {
+		s.write(func(tx *store.Tx) {
+			var err error
+			found, err = tx.ReadForClaim(t, "agent:a", key)
+			if err != nil {
+				s.Errorf("read for a claim: %v", err)
+			}
+		})
+		return found
+	}
+	found := read(t, "key")
+	s.checkEqual(before, found.LastRun)
+	s.checkEqual(1, len(found.Questions))
+	s.checkEqual(q.ID, found.Questions[0].ID)
+	s.checkEqual(hardText, found.Messages[0].Body)
+	s.checkEqual(true, found.IsRepeated)
+	s.checkEqual(false, read(t, "another key").IsRepeated)
+	s.checkEqual(&store.ClaimRows{}, read(s.addTask(func(*fermata.Task) {}), ""))
 }
