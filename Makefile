@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 with-postgres := scripts/with-postgres
 say = @echo "==> $(1)"
 comma := ,
+# -s -w leave out what only debuggers read. Stack traces and build information stay.
 # Stamping the commit into a program fails where git cannot read the checkout (another owner, no commit yet).
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
@@ -42,7 +43,7 @@ web/dist/index.html: web/node_modules/.package-lock.json web/openapi.json $(web-
 build: ## Build bin/fermata, one static binary
 	@$(MAKE) web || echo "==> going on without the web interface: its address says how to build it"
 	$(call say,building bin/fermata)
-	@CGO_ENABLED=0 go build -trimpath $(buildvcs) -o bin/fermata ./cmd/fermata
+	@CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" $(buildvcs) -o bin/fermata ./cmd/fermata
 
 .PHONY: demo
 demo: ## Build and show a question from start to end (ANSWER="..." answers it)

@@ -2,7 +2,9 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/rand"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -71,9 +73,13 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request, name string) bo
 	if strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, compressed) {
 		return false
 	}
-	body, err := fs.ReadFile(s.files, name)
+	isPacked := true
+	body, err := fs.ReadFile(s.files, name+compressed)
 	if err != nil {
-		return false
+		isPacked = false
+		if body, err = fs.ReadFile(s.files, name); err != nil {
+			return false
+		}
 	}
 	h := w.Header()
 	protect(h, "")
@@ -82,19 +88,33 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request, name string) bo
 	if strings.HasPrefix(name, "assets/") {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	if packed, err := fs.ReadFile(s.files, name+compressed); err == nil {
+	if isPacked {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			body = packed
+		} else {
+			body = unpack(body)
 		}
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 	return true
 }
 
-// compressed is the suffix of a file's gzip copy.
+// compressed is the suffix of a file that is stored packed by gzip, and not a
+// second time as it is.
 const compressed = ".gz"
+
+func unpack(packed []byte) []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err) // The file is part of the program.
+	}
+	whole, err := io.ReadAll(reader)
+	if err != nil {
+		panic(err)
+	}
+	return whole
+}
 
 func acceptsGzip(r *http.Request) bool {
 	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {

@@ -1,11 +1,44 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
+import { type Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+interface Modules {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null;
+}
+
+/** Returns the ids of the modules that the service worker is made of. */
+function workerModules(modules: Modules): Set<string> {
+  const found = new Set([source('./src/service-worker/sw.ts')]);
+  for (const id of found) for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
+  return found;
+}
+
+/** Fails the build if src/mantine.css lacks the styles of a component in the bundle, or has those of a component that is not in it. */
+function checkStyles(): Plugin {
+  return {
+    name: 'check-styles',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const used = new Set(['baseline', 'default-css-variables', 'global']);
+      for (const file of Object.values(bundle)) {
+        for (const [id, module] of file.type === 'chunk' ? Object.entries(file.modules) : []) {
+          const component = /\/@mantine\/core\/esm\/.*\/(\w+)\.module\.mjs$/.exec(id)?.[1];
+          if (component && module.renderedLength > 0) used.add(component);
+        }
+      }
+      const listed = new Set([...readFileSync(source('./src/mantine.css'), 'utf8').matchAll(/styles\/([\w-]+)\.css/g)].map((match) => match[1] ?? ''));
+      const wrong = [...used, ...listed].filter((name) => !used.has(name) || !listed.has(name));
+      if (wrong.length > 0) this.error(`src/mantine.css must name the styles of the components in use; look at ${wrong.join(', ')}`);
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), checkStyles()],
   resolve: { alias: { '@': source('./src') } },
   build: {
     target: 'es2023',
@@ -20,6 +53,9 @@ export default defineConfig({
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         chunkFileNames: 'assets/[name]-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',
+        // What every page loads is one file, because many small files compress worse. The service worker stays a file
+        // of its own, so it shares nothing.
+        codeSplitting: { groups: [{ debugName: 'first', name: (id, context) => (workerModules(context).has(id) ? null : 'first'), tags: ['$initial'] }] },
       },
     },
   },

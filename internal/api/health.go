@@ -20,6 +20,10 @@ func (s *Server) registerHealth() {
 	s.mux.HandleFunc("GET /healthz", writeHealthy)
 	s.mux.HandleFunc("GET /readyz", s.writeReady)
 	s.mux.HandleFunc("GET /openapi.json", s.serveDocument())
+}
+
+// serveMetrics registers the metrics of the configured registry.
+func (s *Server) serveMetrics() {
 	s.mux.Handle("GET /metrics", s.requireEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
 		// If a faulty database makes some metrics unreadable, the other metrics must still show the fault.
 		ErrorHandling: promhttp.ContinueOnError,

@@ -112,7 +112,29 @@ var configureHuma = sync.OnceFunc(func() {
 
 // New returns a server with every route.
 func New(c Config) *Server {
+	s := Prepare(c.Engine, c.Version)
+	s.Configure(c)
+	return s
+}
+
+// Prepare returns a server with every route that is not configured yet. It takes long beside the rest of a start, and
+// uses no database, so a program can call it while it migrates one.
+func Prepare(e *engine.Engine, version string) *Server {
 	configureHuma()
+	s := &Server{Config: Config{Engine: e}, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
+		hosts: map[string]bool{}, public: &url.URL{}, mounts: map[string]Mount{}}
+	s.drained, s.drain = context.WithCancel(context.Background())
+	s.api = humago.New(s.mux, openAPIConfig(version))
+	s.api.UseMiddleware(s.refuseUnreadBody)
+	s.registerAll()
+	describeAsk(s.api.OpenAPI().Components.Schemas)
+	describeNotification(s.api.OpenAPI().Components.Schemas)
+	return s
+}
+
+// Configure gives a prepared server the rest of its configuration. Its engine must be that of [Prepare]. Call it once,
+// before the server serves requests.
+func (s *Server) Configure(c Config) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -122,11 +144,8 @@ func New(c Config) *Server {
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()
 	}
-	s := &Server{
-		Config: c, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{}, public: &url.URL{}, mounts: map[string]Mount{},
-		refused: refusals{log: c.Log, interval: refusalInterval},
-	}
+	s.Config, s.limits, s.metrics = c, newLimits(c.Limits), newMetrics(c.Registry)
+	s.refused.log, s.refused.interval = c.Log, refusalInterval
 	for _, host := range c.AllowedHosts {
 		s.hosts[host] = true
 	}
@@ -134,13 +153,7 @@ func New(c Config) *Server {
 		s.public = u
 		s.hosts[hostname(u.Host)] = true
 	}
-	s.drained, s.drain = context.WithCancel(context.Background())
-	s.api = humago.New(s.mux, openAPIConfig(c.Version))
-	s.api.UseMiddleware(s.refuseUnreadBody)
-	s.registerAll()
-	describeAsk(s.api.OpenAPI().Components.Schemas)
-	describeNotification(s.api.OpenAPI().Components.Schemas)
-	return s
+	s.serveMetrics()
 }
 
 func (s *Server) registerAll() {

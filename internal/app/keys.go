@@ -42,6 +42,9 @@ func (d Storage) keys(ctx context.Context, opts store.Options) (*keys.Ring, erro
 // refuseLostKey returns an error if the database is sealed and its key file is missing: a new key could not open the
 // secrets.
 func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
+	if !hasDatabase(opts) {
+		return nil
+	}
 	db, err := store.Open(ctx, opts)
 	if err != nil {
 		return err

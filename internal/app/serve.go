@@ -66,12 +66,22 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointInterval)
-	return withDatabase(ctx, Storage{o.Storage, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
+	return withUnmigrated(ctx, Storage{o.Storage, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
 // withDatabase opens and migrates the database, and closes it when use returns. Only this process may use a SQLite
 // database meanwhile.
 func withDatabase(ctx context.Context, d Storage, use func(db *store.DB) error) error {
+	return withUnmigrated(ctx, d, func(db *store.DB) error {
+		if err := migrate(ctx, db); err != nil {
+			return err
+		}
+		return use(db)
+	})
+}
+
+// withUnmigrated is like withDatabase, but leaves the call of migrate to use.
+func withUnmigrated(ctx context.Context, d Storage, use func(db *store.DB) error) error {
 	opts, err := storeOptions(d)
 	if err != nil {
 		return err
@@ -84,28 +94,22 @@ func withDatabase(ctx context.Context, d Storage, use func(db *store.DB) error) 
 	if opts.Keys, err = d.keys(ctx, opts); err != nil {
 		return err
 	}
-	db, err := openMigrated(ctx, opts)
+	db, err := store.Open(ctx, opts)
 	if err != nil {
 		return err
+	}
+	if err := db.Check(ctx); err != nil {
+		return errors.Join(err, db.Close())
 	}
 	return errors.Join(use(db), db.Close())
 }
 
-func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
-	db, err := store.Open(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Check(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
+// migrate brings the database up to date, and checks that the master keys are its own.
+func migrate(ctx context.Context, db *store.DB) error {
 	if err := db.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return err
 	}
-	if err := db.CheckKeys(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return db.CheckKeys(ctx)
 }
 
 // Migrate only brings a database up to date. It makes a SQLite database where there is none, and says so.
@@ -171,6 +175,15 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return err
 	}
+	// Making the routes takes about as long as making a database, and neither needs the other.
+	routes := make(chan *api.Server, 1)
+	go func() { routes <- api.Prepare(e, o.Version) }()
+	if err := migrate(ctx, db); err != nil {
+		return err
+	}
+	if err := e.CheckWitnesses(ctx); err != nil {
+		return err
+	}
 	listener, err := listen(ctx, o.Listen)
 	if err != nil {
 		return err
@@ -187,16 +200,8 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := e.Start(ctx); err != nil {
+	if err := startServices(ctx, o, e, deliveries, workflows); err != nil {
 		return errors.Join(err, listener.Close())
-	}
-	if !store.IsPostgres(o.Database) {
-		if err := workflows.TakeOver(ctx); err != nil {
-			return errors.Join(fmt.Errorf("take over the runs of workflows: %w", err), listener.Close())
-		}
-	}
-	if err := deliveries.Start(ctx); err != nil {
-		return errors.Join(fmt.Errorf("add the channels that come with the server: %w", err), listener.Close())
 	}
 	signIn, err := newSignInMethods(o, e)
 	if err != nil {
@@ -206,7 +211,8 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := api.New(signIn.addTo(api.Config{
+	server := <-routes
+	server.Configure(signIn.addTo(api.Config{
 		TrustedProxies: proxies,
 		Engine:         e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
 		Web: web.Handler(), Delivery: deliveries, Workflows: workflows.Service,
@@ -219,8 +225,23 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	return runServer(ctx, o, served, serverParts{server, listener, signIn, deliveries, workflows})
 }
 
-// newEngine returns the engine, which signs the audit log and reports to the metrics. It refuses a witness that cannot be
-// used.
+// startServices starts the engine and the services that follow it.
+func startServices(ctx context.Context, o ServeOptions, e *engine.Engine, deliveries *delivery.Service, workflows *workflowService) error {
+	if err := e.Start(ctx); err != nil {
+		return err
+	}
+	if !store.IsPostgres(o.Database) {
+		if err := workflows.TakeOver(ctx); err != nil {
+			return fmt.Errorf("take over the runs of workflows: %w", err)
+		}
+	}
+	if err := deliveries.Start(ctx); err != nil {
+		return fmt.Errorf("add the channels that come with the server: %w", err)
+	}
+	return nil
+}
+
+// newEngine returns the engine, which signs the audit log and reports to the metrics.
 func newEngine(ctx context.Context, o ServeOptions, db *store.DB, metrics *insight.Metrics) (*engine.Engine, error) {
 	signer, witnesses, err := newAudit(ctx, o, db)
 	if err != nil {
@@ -229,9 +250,6 @@ func newEngine(ctx context.Context, o ServeOptions, db *store.DB, metrics *insig
 	e := engine.New(db, engine.Options{
 		Log: o.Log, OnCommit: metrics.Observe, Signer: signer, Witnesses: witnesses, CheckpointEvery: o.CheckpointEvery,
 	})
-	if err := e.CheckWitnesses(ctx); err != nil {
-		return nil, err
-	}
 	metrics.AddGauges(e.Stats)
 	metrics.AddHealthGauges(func() insight.Health {
 		trouble := e.Trouble()

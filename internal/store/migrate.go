@@ -63,7 +63,10 @@ func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 		return err
 	}
 	b.writes.forget()
-	err := migrateUp(ctx, goose.DialectSQLite3, b.writer, ring)
+	err := createSchema(ctx, b.writer, ring)
+	if err == nil {
+		err = migrateUp(ctx, goose.DialectSQLite3, b.writer, ring)
+	}
 	// The backend needs its connection back even if ctx ended meanwhile.
 	conn, connErr := b.writer.Conn(context.WithoutCancel(ctx))
 	b.conn = conn

@@ -41,23 +41,32 @@ func sealMigration(ring *keys.Ring, version int64, before []string, after string
 				return err
 			}
 		}
-		return convertSecrets(ctx, tx, version, func(secret string, at cell) (string, error) { return sealWith(ring, []byte(secret), at) })
+		return convertSecrets(ctx, tx, version, sealer(ring))
 	}
 	down := func(ctx context.Context, tx *sql.Tx) error {
-		err := convertSecrets(ctx, tx, version, func(sealed string, at cell) (string, error) {
-			if ring == nil {
-				return "", errNoKeys
-			}
-			secret, err := ring.Open(sealed, at.place()...)
-			return string(secret), err
-		})
-		if err != nil {
+		if err := convertSecrets(ctx, tx, version, opener(ring)); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, after)
+		_, err := tx.ExecContext(ctx, after)
 		return err
 	}
 	return goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
+}
+
+// sealer returns the conversion that seals secrets with the ring.
+func sealer(ring *keys.Ring) func(string, cell) (string, error) {
+	return func(secret string, at cell) (string, error) { return sealWith(ring, []byte(secret), at) }
+}
+
+// opener returns the conversion that opens sealed secrets with the ring.
+func opener(ring *keys.Ring) func(string, cell) (string, error) {
+	return func(sealed string, at cell) (string, error) {
+		if ring == nil {
+			return "", errNoKeys
+		}
+		secret, err := ring.Open(sealed, at.place()...)
+		return string(secret), err
+	}
 }
 
 // convertSecrets converts the values in the columns that the version began to seal.

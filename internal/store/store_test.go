@@ -54,7 +54,7 @@ func TestStore(t *testing.T) {
 var (
 	isSQL   = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|DELETE|ORDER BY|AND|ON CONFLICT)\b`)
 	isVerb  = regexp.MustCompile(`%(\[\d\])?[sd]`)
-	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|set_config|sqlite_version|pg_|$)|SELECT event_seq, event_hash, min_compatible_version)| FROM workspaces WHERE id = \$1 FOR UPDATE|min_compatible_version( = 9001|\) FROM workspaces)`)
+	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|set_config|sqlite_version|pg_|$)|SELECT event_seq, event_hash, min_compatible_version)| FROM workspaces WHERE id = \$1 FOR UPDATE| FROM sqlite_master|min_compatible_version( = 9001|\) FROM workspaces)`)
 )
 
 // sqlFragments returns the texts of the package that are parts of statements.

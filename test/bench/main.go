@@ -165,7 +165,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	}
 	b.program = filepath.Join(b.folder, "fermata")
 	b.say("building the server")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", b.program, "github.com/fermata-hq/fermata/cmd/fermata")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-buildvcs=false", "-o", b.program, "github.com/fermata-hq/fermata/cmd/fermata")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if message, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the server: %w\n%s", err, message)

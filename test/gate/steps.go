@@ -40,7 +40,7 @@ func prepare(g *gate) []step {
 		{name: "packages of the interface", command: strings.Fields("make web/node_modules/.package-lock.json"), fetches: true, needed: true},
 		{name: "tools", command: strings.Fields("scripts/tool --keep golangci-lint gotestsum"), needed: true},
 		{name: "the interface", command: []string{"make", "web"}, needed: true},
-		{name: "the program", command: []string{"go", "build", "-trimpath", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
+		{name: "the program", command: []string{"go", "build", "-trimpath", "-ldflags=-s -w", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
 			env: []string{"CGO_ENABLED=0"}, needed: true},
 		{name: "tests", command: append(compile, "./..."), env: []string{"CGO_ENABLED=0"}},
 	}

@@ -77,7 +77,7 @@ func Binary(tb testing.TB, flags ...string) string {
 func Build(out string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", out}, flags...)
+	args := append([]string{"build", "-trimpath", "-ldflags=-s -w", "-buildvcs=false", "-o", out}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/fermata-hq/fermata/cmd/fermata")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {

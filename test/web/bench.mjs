@@ -51,9 +51,13 @@ await page.goto(server.url);
 await page.locator('[data-row][aria-current]').waitFor();
 await page.getByText('checked here').waitFor();
 tell('open the inbox, nothing cached, to the first question', `${Date.now() - began} ms`);
-const script = await page.evaluate(() => performance.getEntriesByType('resource').filter((entry) => /\.js$/.test(new URL(entry.name).pathname) && !entry.name.endsWith('/sw.js')).reduce((sum, entry) => sum + entry.encodedBodySize, 0));
-if (process.env.DEBUG_SIZES) console.error(await page.evaluate(() => performance.getEntriesByType('resource').filter((e) => /js$/.test(e.name)).map((e) => e.encodedBodySize + ' ' + e.name.split('/').pop())));
-tell('compressed script of the first load', `${(script / 1024).toFixed(0)} KB`, '≤ 200 KB', script <= 200 * 1024);
+const files = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => ({ path: new URL(entry.name).pathname, bytes: entry.encodedBodySize })));
+const firstLoad = (kind) => files.filter(({ path }) => path.endsWith(kind) && path !== '/sw.js');
+if (process.env.DEBUG_SIZES) for (const { path, bytes } of [...firstLoad('.js'), ...firstLoad('.css')]) console.error(bytes, path);
+for (const [what, kind, bar] of [['script', '.js', 150], ['style', '.css', 25]]) {
+  const bytes = firstLoad(kind).reduce((sum, file) => sum + file.bytes, 0);
+  tell(`compressed ${what} of the first load`, `${(bytes / 1024).toFixed(1)} KB`, `≤ ${bar} KB`, bytes > 0 && bytes <= bar * 1024);
+}
 
 // Each check prepares the page before the key is pressed.
 const checks = {

@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css';
+import './mantine.css';
 import './global.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';
