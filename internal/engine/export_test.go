@@ -42,3 +42,16 @@ func ReadyClaims(e *Engine) int {
 
 // LookForClaims looks once for tasks that were not offered to waiting claims.
 func LookForClaims(ctx context.Context, e *Engine) { e.claims.look(ctx) }
+
+// AgeWorkerRecords makes the records of workers older, as this process remembers them.
+func AgeWorkerRecords(e *Engine, by time.Duration) {
+	e.recordedWorkers.mu.Lock()
+	defer e.recordedWorkers.mu.Unlock()
+	for key, w := range e.recordedWorkers.lastRecorded {
+		w.at = w.at.Add(-by)
+		e.recordedWorkers.lastRecorded[key] = w
+	}
+}
+
+// RecordDueWorkers records the workers that are due.
+func RecordDueWorkers(ctx context.Context, e *Engine) { e.recordDueWorkers(ctx) }

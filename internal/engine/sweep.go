@@ -130,7 +130,7 @@ const idempotencyRetention = 48 * time.Hour
 func (e *Engine) RunSweeps(ctx context.Context) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
-	var lastDeletion time.Time
+	var lastDeletion, lastFlush time.Time
 	watch := clockWatch{e: e}
 	for {
 		n := 0
@@ -141,6 +141,10 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("sweep", "error", err)
 			Sleep(ctx, rescanInterval)
+		}
+		if time.Since(lastFlush) > workerFlushInterval {
+			lastFlush = time.Now()
+			e.recordDueWorkers(ctx)
 		}
 		if time.Since(lastDeletion) > time.Hour {
 			lastDeletion = time.Now()

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +15,16 @@ import (
 // workerRecordInterval is the shortest time between two database records of the same worker.
 const workerRecordInterval = 30 * time.Second
 
+// workerFlushInterval is how often workers are recorded that were recorded before.
+const workerFlushInterval = 2 * time.Second
+
 // recordedWorkers remembers when this process last recorded each worker, so that not every claim causes a write.
 type recordedWorkers struct {
 	mu           sync.Mutex
 	lastRecorded map[string]recordedWorker
+	prunedAt     time.Time
+	// due are the workers to record with the next flush, by workspace and by key.
+	due map[string]map[string]fermata.Worker
 }
 
 // recordedWorker is a worker, and when it was recorded.
@@ -26,24 +33,54 @@ type recordedWorker struct {
 	at              time.Time
 }
 
-// shouldRecord reports whether to record the worker now. If so, the caller must record it.
-func (r *recordedWorkers) shouldRecord(key, workspace, name string) bool {
+// shouldRecord reports whether the caller must record the worker now. A worker that was recorded before is recorded again
+// with the next flush, together with the others.
+func (r *recordedWorkers) shouldRecord(key, workspace string, w fermata.Worker) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if last, ok := r.lastRecorded[key]; ok && now.Sub(last.at) < workerRecordInterval {
+	age := now.Sub(r.lastRecorded[key].at)
+	if age < workerRecordInterval {
 		return false
 	}
-	for other, last := range r.lastRecorded {
-		if now.Sub(last.at) >= workerRecordInterval {
-			delete(r.lastRecorded, other)
-		}
-	}
+	r.prune(now)
 	if r.lastRecorded == nil {
 		r.lastRecorded = map[string]recordedWorker{}
 	}
-	r.lastRecorded[key] = recordedWorker{workspace, name, now}
-	return true
+	r.lastRecorded[key] = recordedWorker{workspace, w.Name, now}
+	if age >= fermata.WorkerSilence {
+		return true
+	}
+	if r.due == nil {
+		r.due = map[string]map[string]fermata.Worker{}
+	}
+	if r.due[workspace] == nil {
+		r.due[workspace] = map[string]fermata.Worker{}
+	}
+	r.due[workspace][key] = w
+	return false
+}
+
+// prune forgets the workers that have made no claim for long.
+func (r *recordedWorkers) prune(now time.Time) {
+	if now.Sub(r.prunedAt) < workerRecordInterval {
+		return
+	}
+	r.prunedAt = now
+	for key, last := range r.lastRecorded {
+		if now.Sub(last.at) >= fermata.WorkerSilence {
+			delete(r.lastRecorded, key)
+		}
+	}
+}
+
+// takeDue returns the workers to record, by workspace and by key.
+func (r *recordedWorkers) takeDue() map[string]map[string]fermata.Worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	due := r.due
+	r.due = nil
+	return due
 }
 
 // forgetName lets the next claim of each worker of the name record it again.
@@ -53,6 +90,7 @@ func (r *recordedWorkers) forgetName(workspace, name string) {
 	for key, w := range r.lastRecorded {
 		if w.workspace == workspace && w.name == name {
 			delete(r.lastRecorded, key)
+			delete(r.due[workspace], key)
 		}
 	}
 }
@@ -62,6 +100,9 @@ func (r *recordedWorkers) forget(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.lastRecorded, key)
+	for _, workers := range r.due {
+		delete(workers, key)
+	}
 }
 
 // workerKey returns a key that is different for workers that take different tasks.
@@ -70,20 +111,40 @@ func workerKey(workspace string, w fermata.Worker) (string, error) {
 	return string(key), err
 }
 
-// recordWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in workerRecordInterval.
+// recordWorker records that the worker asked for a task, and which tasks it takes. It writes only if this process does not
+// know the worker. Later records are written together; see [Engine.recordDueWorkers].
 func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := workerKey(c.WorkspaceID, w)
-	if err != nil || !e.recordedWorkers.shouldRecord(key, c.WorkspaceID, w.Name) {
+	if err != nil || !e.recordedWorkers.shouldRecord(key, c.WorkspaceID, w) {
 		return err
 	}
 	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-		tx.SaveWorker(w)
+		tx.SaveWorkers(w)
 		return nil
 	})
 	if err != nil {
 		e.recordedWorkers.forget(key)
 	}
 	return err
+}
+
+// recordDueWorkers records the workers that are due, with one write for each workspace.
+func (e *Engine) recordDueWorkers(ctx context.Context) {
+	for workspace, workers := range e.recordedWorkers.takeDue() {
+		err := e.db.Write(ctx, workspace, func(tx *store.Tx) error {
+			tx.SaveWorkers(slices.Collect(maps.Values(workers))...)
+			return nil
+		})
+		if err == nil {
+			continue
+		}
+		for key := range workers {
+			e.recordedWorkers.forget(key)
+		}
+		if ctx.Err() == nil {
+			e.log.ErrorContext(ctx, "record workers", "error", err)
+		}
+	}
 }
 
 // RemoveWorker removes a worker that stops asking for tasks from the list. The request must be the one with which it
@@ -100,11 +161,11 @@ func (e *Engine) RemoveWorker(ctx context.Context, c fermata.Caller, r fermata.C
 	if err != nil {
 		return err
 	}
+	e.recordedWorkers.forget(key)
 	_, err = write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (struct{}, error) {
 		tx.RemoveWorker(r.ClaimingWorker())
 		return struct{}{}, nil
 	})
-	e.recordedWorkers.forget(key)
 	return err
 }
 

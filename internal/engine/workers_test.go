@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -160,5 +161,40 @@ func TestWorkersAreListed(t *testing.T) {
 		w.Equal([]string{"new"}, names(w.alice))
 		_, err = w.Engine.Workers(w.Context(), fermata.Caller{WorkspaceID: w.alice.WorkspaceID})
 		w.CheckRefused(err, fermata.CodeForbidden)
+	})
+}
+
+// A worker that goes on asking stays in the list, and a worker that has left does not come back with the next flush.
+func TestAWorkerThatAsksAgainIsRecorded(t *testing.T) {
+	each(t, func(w *world) {
+		running := func() (names []string) {
+			w.Helper()
+			all, err := w.Engine.Workers(w.Context(), w.alice)
+			w.OK(err)
+			for _, worker := range all {
+				if worker.Running {
+					names = append(names, worker.Name)
+				}
+			}
+			return names
+		}
+		claim := func(name string) { _, _ = w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: name}) }
+		claim("stays")
+		claim("leaves")
+		engine.AgeWorkerRecords(w.Engine, 40*time.Second)
+		w.Clock.Advance(fermata.WorkerSilence)
+		w.Equal([]string(nil), running())
+		claim("stays")
+		claim("leaves")
+		w.OK(w.Engine.RemoveWorker(w.Context(), w.agent, fermata.ClaimRequest{Worker: "leaves"}))
+		engine.RecordDueWorkers(w.Context(), w.Engine)
+		w.Equal([]string{"stays"}, running())
+
+		// A worker that was silent for long is recorded with its claim.
+		engine.AgeWorkerRecords(w.Engine, 2*fermata.WorkerSilence)
+		w.Clock.Advance(fermata.WorkerSilence)
+		claim("new")
+		claim("stays")
+		w.Equal([]string{"new", "stays"}, slices.Sorted(slices.Values(running())))
 	})
 }

@@ -24,15 +24,19 @@ type workerOffer struct {
 	Visible  fermata.ProjectSet `json:"visible"`
 }
 
-// SaveWorker records that a worker asked for a task. It removes the workers that have not asked for a task for a
-// week.
-func (tx *Tx) SaveWorker(w fermata.Worker) {
+// SaveWorkers records that workers asked for a task. It removes the workers that have not asked for a task for a week.
+func (tx *Tx) SaveWorkers(workers ...fermata.Worker) {
+	for _, w := range workers {
+		tx.saveWorker(w)
+	}
+	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, tx.Now().Add(-workerRetention).UnixMilli())
+}
+
+func (tx *Tx) saveWorker(w fermata.Worker) {
 	id, offerText := workerID(w)
-	now := tx.Now()
 	tx.exec(`INSERT INTO workers (workspace_id, id, name, offer, seen_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (workspace_id, id) DO UPDATE SET seen_at = excluded.seen_at`,
-		tx.workspace, id, w.Name, offerText, now.UnixMilli())
-	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workerRetention).UnixMilli())
+		tx.workspace, id, w.Name, offerText, tx.Now().UnixMilli())
 }
 
 // TouchWorkers records that workers of the name called the server.

@@ -155,7 +155,7 @@ func (st *state) retryStep(input json.RawMessage, by string) {
 		st.goBack(o.Phase)
 	}
 	if failed := st.Failing; failed != nil {
-		// The run ended otherwise after a branch had failed. That branch is done again, too.
+		// A branch had failed before the run ended at another step. That branch is done again, too.
 		st.Others = append(append(slices.Clip(st.Others), retryPosition(failed)), failed.Others...)
 		st.Failing = nil
 	}

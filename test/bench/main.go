@@ -59,6 +59,7 @@ var parts = []part{
 	{"workflows", (*bench).workflows},
 	{"steps", (*bench).steps},
 	{"web", (*bench).web},
+	{"big", (*bench).big},
 }
 
 func main() {
@@ -99,7 +100,7 @@ func run() error {
 	out := flag.String("out", "", "also write the result to this Markdown file, in place of the same lines of a former run")
 	databases := flag.String("databases", sqlite+","+postgres, "the databases to measure")
 	clients := flag.String("clients", "1,8,64", "how many clients the throughput is measured with")
-	flag.BoolVar(&b.short, "short", false, "a quick run with small numbers, about two minutes")
+	flag.BoolVar(&b.short, "short", false, "a quick run with small numbers, about six minutes")
 	flag.BoolVar(&b.million, "million", false, "measure a million waiting tasks on PostgreSQL as well")
 	flag.StringVar(&b.profile, "profile", "", "write CPU profiles of the server under throughput into this folder")
 	flag.Parse()

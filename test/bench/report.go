@@ -44,9 +44,9 @@ func (b *bench) reportFact(what, where, result string) {
 
 const howTo = `To repeat it:
 
-    make bench                                  # everything, some ten minutes
-    make bench BENCH_FLAGS=-short               # a quick look, about two minutes
-    make bench BENCH_FLAGS="-run latency"       # one part: throughput, latency, waiting, streams, start, gates, agentstart, attention, channels, workflows, steps, web
+    make bench                                  # everything, some twenty minutes
+    make bench BENCH_FLAGS=-short               # a quick look, about six minutes
+    make bench BENCH_FLAGS="-run latency"       # one part: throughput, workers, idle, latency, waiting, streams, start, gates, agentstart, attention, channels, workflows, steps, web, big
     make bench BENCH_FLAGS="-million -run waiting"
 
 Every server is the real program on the loopback address, and shares the machine with its clients and with

@@ -40,9 +40,9 @@ func workerRoundTrip(s *suite) {
 	}
 	other := fermata.Worker{Name: hardText}
 	var at time.Time
-	s.write(func(tx *store.Tx) { at = tx.Now(); tx.SaveWorker(w) })
-	s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
-	s.write(func(tx *store.Tx) { tx.SaveWorker(other) })
+	s.write(func(tx *store.Tx) { at = tx.Now(); tx.SaveWorkers(w) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(w) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(other) })
 	all := s.workers(s.now())
 	s.checkEqual(2, len(all))
 	// A worker with the same name and the same offer is the same worker. With another offer it is another worker.
@@ -59,7 +59,7 @@ func workerRoundTrip(s *suite) {
 
 func workerRunning(s *suite) {
 	for _, w := range []fermata.Worker{{Name: "w1", Runners: []string{"claude"}}, {Name: "w1", Runners: []string{"shell"}}, {Name: "w2", Runners: []string{"claude"}}} {
-		s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
+		s.write(func(tx *store.Tx) { tx.SaveWorkers(w) })
 	}
 	now := s.now()
 	running := func(at time.Time) (names []string) {
@@ -89,7 +89,7 @@ func workerHeard(s *suite) {
 	opts.Clock = clock.Now
 	s.db = s.config.Open(s.T, opts)
 	for _, name := range []string{"w1", "w2"} {
-		s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: name}) })
+		s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: name}) })
 	}
 	begin := clock.Now()
 	running := func(at time.Time) (names []string) {
@@ -107,7 +107,7 @@ func workerHeard(s *suite) {
 	s.checkEqual([]string{"w1", "w2"}, running(clock.Now()))
 	s.write(func(tx *store.Tx) { tx.MarkWorkersLost("w1", clock.Now()) })
 	s.checkEqual([]string{"w2"}, running(clock.Now()))
-	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "w1"}) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: "w1"}) })
 	s.checkEqual([]string{"w1", "w2"}, running(clock.Now()))
 }
 
@@ -116,9 +116,9 @@ func workerForgotten(s *suite) {
 	opts := s.opts
 	opts.Clock = clock.Now
 	s.db = s.config.Open(s.T, opts)
-	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "old"}) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: "old"}) })
 	clock.Advance(8 * 24 * time.Hour)
-	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "new"}) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: "new"}) })
 	all := s.workers(clock.Now())
 	s.checkEqual(1, len(all))
 	s.checkEqual("new", all[0].Name)
@@ -126,7 +126,7 @@ func workerForgotten(s *suite) {
 
 func workerLeft(s *suite) {
 	stays, leaves := fermata.Worker{Name: hardText, Runners: []string{"claude"}}, fermata.Worker{Name: hardText, Runners: []string{"shell"}}
-	s.write(func(tx *store.Tx) { tx.SaveWorker(stays); tx.SaveWorker(leaves) })
+	s.write(func(tx *store.Tx) { tx.SaveWorkers(stays); tx.SaveWorkers(leaves) })
 	for range 2 {
 		s.write(func(tx *store.Tx) { tx.RemoveWorker(leaves) })
 	}

@@ -172,11 +172,12 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	return all
 }
 
-// RepeatAround returns the step whose repeat does a step again: the step itself, or the first one after it that goes back to
-// before it. It returns nil if there is none.
+// RepeatAround returns the step whose repeat does a step again, or nil if there is none. Such a repeat is that of the step
+// itself, or of a later step, and goes back at least as far as the step. Of several, it returns the first in the file.
 func (w *Workflow) RepeatAround(step *Step) *Step {
-	for _, last := range w.Between(step, nil) {
-		if last.Repeat == nil {
+	for i := max(w.Index(step.ID), 0); i < len(w.Steps); i++ {
+		last := &w.Steps[i]
+		if last.Repeat == nil || last.Phase != step.Phase || !w.Reaches(step, last) {
 			continue
 		}
 		if first := w.Step(last.Repeat.From); last == step || first != nil && w.Reaches(first, step) {
