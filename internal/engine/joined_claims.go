@@ -87,7 +87,7 @@ func (j *joinedClaims) take(tx *store.Tx, workspace string) error {
 // task: then the claim itself gets the reason when it looks for a task. A failure of the database is returned.
 func (e *Engine) claimFor(tx *store.Tx, w *waitingClaim, t *fermata.Task) (*fermata.Claim, error) {
 	if w.caller.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)) != nil {
-		return nil, nil
+		return nil, tx.DatabaseError()
 	}
 	idem, _ := w.ctx.Value(idempotencyKey{}).(idempotency)
 	rows, err := tx.ReadForClaim(t, idempotentCaller(w.caller), idem.key)

@@ -188,7 +188,8 @@ func (m *matchmaker) enter(w *waitingClaim) {
 	m.count(f, 1)
 	if m.stopLooking == nil {
 		m.stopLooking = make(chan struct{})
-		go m.lookAtIntervals(m.stopLooking)
+		// The looks are for all claims, so they outlive the call.
+		go m.lookAtIntervals(context.WithoutCancel(w.ctx), m.stopLooking)
 	}
 }
 
@@ -393,9 +394,7 @@ func (m *matchmaker) forgetLooks(workspace string, k fermata.TaskKind) {
 }
 
 // lookAtIntervals looks for tasks that were not offered, until stop is closed.
-func (m *matchmaker) lookAtIntervals(stop <-chan struct{}) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+func (m *matchmaker) lookAtIntervals(ctx context.Context, stop <-chan struct{}) {
 	pause := time.NewTimer(m.pauseAfter(0))
 	defer pause.Stop()
 	for {

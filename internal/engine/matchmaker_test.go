@@ -11,7 +11,7 @@ import (
 
 var plainKind = fermata.TaskKind{Project: "default"}
 
-func joined(t *testing.T, m *matchmaker, ctx context.Context) *waitingClaim {
+func joined(ctx context.Context, t *testing.T, m *matchmaker) *waitingClaim {
 	t.Helper()
 	w, err := m.join(ctx, "w", fermata.ClaimRequest{Worker: "w1"})
 	if err != nil {
@@ -34,13 +34,13 @@ func takeTask(w *waitingClaim) string {
 func TestOffersAreNotLost(t *testing.T) {
 	t.Parallel()
 	m := newMatchmaker(nil, slog.New(slog.DiscardHandler))
-	first, second := joined(t, m, t.Context()), joined(t, m, t.Context())
+	first, second := joined(t.Context(), t, m), joined(t.Context(), t, m)
 	m.offer("w", claimOffer{kind: plainKind, taskID: "a"})
 	m.leave(first)
 	if got := takeTask(second); got != "a" {
 		t.Errorf("the second claim got %s, want a", got)
 	}
-	third := joined(t, m, t.Context())
+	third := joined(t.Context(), t, m)
 	m.rejoin(second)
 	m.offer("w", claimOffer{kind: plainKind, taskID: "b"})
 	m.offer("w", claimOffer{kind: fermata.TaskKind{Runner: "claude"}, taskID: "c"})
@@ -61,7 +61,7 @@ func TestWhatAWriteMayTakeATaskFor(t *testing.T) {
 	now := time.Now()
 	m := newMatchmaker(nil, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
-	w := joined(t, m, ctx)
+	w := joined(ctx, t, m)
 	if m.reserve("w", plainKind, now, 2) != nil {
 		t.Error("a claim was reserved although rights have changed")
 	}
@@ -88,7 +88,7 @@ func TestWhatAWriteMayTakeATaskFor(t *testing.T) {
 func TestAClaimLeavesDuringAWrite(t *testing.T) {
 	t.Parallel()
 	m := newMatchmaker(nil, slog.New(slog.DiscardHandler))
-	w := joined(t, m, t.Context())
+	w := joined(t.Context(), t, m)
 	if m.reserve("w", plainKind, time.Now(), 1) != w {
 		t.Fatal("the claim was not reserved")
 	}

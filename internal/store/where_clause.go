@@ -42,16 +42,6 @@ func escapeLike(value string) string {
 	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
 }
 
-// addOneOf is addIn for texts. A single text is compared directly, which costs the
-// database much less than a list.
-func (w *whereClause) addOneOf(column string, values []string) {
-	if len(values) == 1 {
-		w.add(column+" = $%d", values[0])
-		return
-	}
-	w.addIn(column, values)
-}
-
 func (w *whereClause) addIn(column string, values any) {
 	w.args = append(w.args, columnText(values))
 	w.conditions = append(w.conditions, fmt.Sprintf(w.d.inList, column, len(w.args)))

@@ -71,10 +71,10 @@ func (f *workerFlow) work(ctx context.Context, i int) error {
 
 // ignoreEnd returns the error of a call, or nil if the call failed because the measurement ended.
 func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // filteredClaimBody returns a claim that waits. If the project is empty, it takes tasks of all projects.
