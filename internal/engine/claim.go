@@ -123,7 +123,7 @@ func (e *Engine) takeOffer(ctx context.Context, c fermata.Caller, w *waitingClai
 			return claim, err
 		}
 	}
-	e.claims.rejoin(w)
+	e.claims.rejoin(ctx, w)
 	e.claims.forgetLooks(w.workspace, o.kind)
 	return e.lookForTask(ctx, c, w)
 }

@@ -147,7 +147,7 @@ func (m *matchmaker) join(ctx context.Context, workspace string, r fermata.Claim
 	defer m.mu.Unlock()
 	m.arrivals++
 	w := &waitingClaim{ctx: ctx, workspace: workspace, request: r, key: key, arrival: m.arrivals, offers: make(chan claimOffer, 1)}
-	m.enter(w)
+	m.enter(ctx, w)
 	return w, nil
 }
 
@@ -166,14 +166,14 @@ func filterKey(r fermata.ClaimRequest) (string, error) {
 }
 
 // rejoin lets a claim wait again whose offer came to nothing. It keeps its place before the claims that came later.
-func (m *matchmaker) rejoin(w *waitingClaim) {
+func (m *matchmaker) rejoin(ctx context.Context, w *waitingClaim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.enter(w)
+	m.enter(ctx, w)
 }
 
 // enter adds a claim to the queue of its filter. The caller holds the lock.
-func (m *matchmaker) enter(w *waitingClaim) {
+func (m *matchmaker) enter(ctx context.Context, w *waitingClaim) {
 	f := m.filterOf(w)
 	w.filter, f.usedAt = f, time.Now()
 	after := f.queue.Back()
@@ -189,7 +189,7 @@ func (m *matchmaker) enter(w *waitingClaim) {
 	if m.stopLooking == nil {
 		m.stopLooking = make(chan struct{})
 		// The looks are for all claims, so they outlive the call.
-		go m.lookAtIntervals(context.WithoutCancel(w.ctx), m.stopLooking)
+		go m.lookAtIntervals(context.WithoutCancel(ctx), m.stopLooking)
 	}
 }
 
@@ -381,8 +381,8 @@ func (m *matchmaker) noteLook(w *waitingClaim, ungiven int64, found bool) {
 	}
 }
 
-// forgetLooks makes the claims look again that take the kind. It is called if an offered task was gone: then a look has
-// taken that task, and the one that it was expected to take may be left.
+// forgetLooks makes the claims that take the kind look into the database. It is called if an offered task was gone: then
+// a look has taken that task, and the one that it was expected to take may be left.
 func (m *matchmaker) forgetLooks(workspace string, k fermata.TaskKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -41,7 +41,7 @@ func TestOffersAreNotLost(t *testing.T) {
 		t.Errorf("the second claim got %s, want a", got)
 	}
 	third := joined(t.Context(), t, m)
-	m.rejoin(second)
+	m.rejoin(t.Context(), second)
 	m.offer("w", claimOffer{kind: plainKind, taskID: "b"})
 	m.offer("w", claimOffer{kind: fermata.TaskKind{Runner: "claude"}, taskID: "c"})
 	m.offer("other", claimOffer{kind: plainKind, taskID: "d"})
@@ -72,7 +72,7 @@ func TestWhatAWriteMayTakeATaskFor(t *testing.T) {
 		t.Error("the claim was not reserved once")
 	}
 	m.deliver(w, claimOffer{kind: plainKind})
-	m.rejoin(w)
+	m.rejoin(t.Context(), w)
 	if m.reserve("w", plainKind, now, 1) != nil {
 		t.Error("a claim was reserved while it looks for a task itself")
 	}
