@@ -25,6 +25,11 @@ func event(typ fermata.EventType, data string) *fermata.Event {
 	return &fermata.Event{Type: typ, Data: json.RawMessage(data)}
 }
 
+func ended(runner string, state fermata.TaskState) *fermata.Event {
+	move := &fermata.TaskMove{From: fermata.TaskInProgress, To: state, Kind: fermata.TaskKind{Runner: runner}}
+	return &fermata.Event{Type: fermata.EventTaskEnded, Data: json.RawMessage(`{}`), Move: move}
+}
+
 // scrape returns the status and the text that Prometheus reads.
 func scrape(m *insight.Metrics) (int, string) {
 	rec := httptest.NewRecorder()
@@ -75,8 +80,8 @@ func TestRunsOfWorkflowsAreCounted(t *testing.T) {
 		event(fermata.EventStepFinished, `{"workflow":"build","step":"ask","tool":"post_question","state":"done","attempt":1,"seconds":1200}`),
 		event(fermata.EventStepFinished, `{"workflow":"build","step":"get","tool":"http","state":"failed","attempt":3,"seconds":31}`),
 		event(fermata.EventStepFinished, `{"workflow":"build","step":"get","tool":"http","state":"done","attempt":1,"seconds":1,"item":0}`),
-		event(fermata.EventTaskEnded, `{"from":"in_progress","to":"failed","runner":"workflow"}`),
-		event(fermata.EventTaskEnded, `{"from":"in_progress","to":"done"}`),
+		ended(fermata.RunnerWorkflow, fermata.TaskFailed),
+		ended("", fermata.TaskDone),
 	})
 	_, text := scrape(m)
 	wantLines(
