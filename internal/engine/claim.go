@@ -57,6 +57,10 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 		// A write took a task for this claim at the moment at which the wait ended.
 		return joined, nil
 	}
+	if idem, _ := ctx.Value(idempotencyKey{}).(idempotency); idem.key != "" {
+		// The worker may make the same claim again, and then gets this task.
+		return claim, err
+	}
 	return claim, errors.Join(err, e.releaseUndelivered(ctx, w, joined))
 }
 

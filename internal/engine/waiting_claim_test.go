@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -208,5 +209,36 @@ func TestALookFindsWhatWasNotOffered(t *testing.T) {
 		}
 		slices.Sort(claimed)
 		w.Equal(3, len(slices.Compact(claimed)))
+	})
+}
+
+// A worker whose claim broke off while a write took a task for it gets that task when it makes the claim again. Without
+// a key it could not, so the task goes to the next worker at once.
+func TestAClaimThatBreaksOffDuringAWrite(t *testing.T) {
+	each(t, func(w *world) {
+		var breakOff atomic.Pointer[context.CancelFunc]
+		w.Engine.OnEveryCommit(func(events []*fermata.Event) {
+			// The commit has happened, and the claim has not returned yet.
+			if cancel := breakOff.Load(); cancel != nil && events[len(events)-1].Type == fermata.EventTaskClaimed {
+				(*cancel)()
+			}
+		})
+		for key, wantAttempt := range map[string]int{"key": 1, "": 2} {
+			ctx := engine.WithIdempotency(w.Context(), key, "fingerprint")
+			broken, cancel := context.WithCancel(ctx)
+			result := w.startClaim(broken, w.agent, fermata.ClaimRequest{Worker: "w1"})
+			breakOff.Store(&cancel)
+			task := w.task(fermata.NewTask{})
+			breakOff.Store(nil)
+			got := patience.Receive(w, "the claim ends", result)
+			if !errors.Is(got.err, context.Canceled) {
+				t.Fatalf("the claim returned %v, %v", got.claim, got.err)
+			}
+			again, err := w.Engine.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: "w1"})
+			w.OK(err)
+			w.Equal(task.ID, again.Task.ID)
+			w.Equal(wantAttempt, again.Run.Attempt)
+			w.complete(again)
+		}
 	})
 }

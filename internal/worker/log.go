@@ -1,9 +1,9 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -204,8 +204,7 @@ func (l *runLog) nextChunk() string {
 	if n < len(l.pending) || !l.ended {
 		n -= incompleteBytes(l.pending[:n])
 	}
-	text := string(bytes.ToValidUTF8(l.pending[:n], []byte("\uFFFD")))
-	text = string(bytes.ReplaceAll([]byte(text), []byte{0}, []byte("\uFFFD")))
+	text := strings.Map(replaceNUL, string(l.pending[:n]))
 	if n > 0 && l.droppedBytes > 0 {
 		text = fmt.Sprintf("\nfermata: %d bytes of output are left out here: the server did not keep pace\n", l.droppedBytes) + text
 		l.droppedBytes = 0
@@ -213,6 +212,15 @@ func (l *runLog) nextChunk() string {
 	l.pending = l.pending[n:]
 	l.wakeWriters()
 	return text
+}
+
+// replaceNUL replaces a NUL, which a text of PostgreSQL cannot hold. [strings.Map] calls it with the replacement character
+// for each invalid byte, so that the text does not depend on where a chunk ends.
+func replaceNUL(r rune) rune {
+	if r == 0 {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // incompleteBytes returns how many bytes at the end of p belong to an incomplete character.
