@@ -15,6 +15,13 @@ func (ps *problems) add(field, format string, args ...any) {
 	*ps = append(*ps, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
+// addWithin adds the problems of a part of the request.
+func (ps *problems) addWithin(field string, part problems) {
+	for _, p := range part {
+		*ps = append(*ps, Problem{Field: field + "." + p.Field, Message: p.Message})
+	}
+}
+
 // checkText checks the encoding of a text and its length in characters. Every stored
 // text must pass this check. PostgreSQL does not accept NUL, and a query that
 // looks into JSON with a NUL fails for the whole list.

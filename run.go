@@ -163,6 +163,13 @@ func (r ClaimRequest) Takes(k TaskKind) bool {
 
 // Check returns an error that lists every problem of the request.
 func (r ClaimRequest) Check() error {
+	if ps := r.problems(); len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+func (r ClaimRequest) problems() problems {
 	var ps problems
 	ps.checkText("worker", r.Worker, 1, 128)
 	ps.checkNames("runners", r.Runners)
@@ -171,10 +178,7 @@ func (r ClaimRequest) Check() error {
 	if slices.Contains(r.Runners, RunnerExternal) || slices.Contains(r.Runners, RunnerWorkflow) {
 		ps.add("runners", "tasks of the runners external and workflow are not for workers")
 	}
-	if len(ps) > 0 {
-		return Invalid(ps...)
-	}
-	return nil
+	return ps
 }
 
 // Lease returns the requested length of the lease, within the limits of leases.
@@ -238,6 +242,15 @@ type Finish struct {
 	// Heard holds the ids of the messages and closed questions that reached the agent. Everything else that the run
 	// was handed is handed to the next run. If Heard is nil, everything reached the agent.
 	Heard *[]string `json:"heard,omitempty" doc:"ids of the messages and closed questions that the agent was told; what else this run was handed is handed to the next one; without it: all"`
+	// Claim asks for the worker's next task, which is claimed in the same transaction. It does not wait for a task.
+	Claim *ClaimRequest `json:"claim,omitempty" doc:"also claim the next task, if there is one now"`
+}
+
+// FinishReply is the reply to the result of a run: its task, and the claim that the result asked for.
+type FinishReply struct {
+	*Task
+	// Next is nil if no claim was asked for, or if no task can be claimed now.
+	Next *Claim `json:"next,omitempty" doc:"the claim that the result asked for; absent if no task can be claimed now"`
 }
 
 // Check returns an error that lists every problem of the request itself.
@@ -259,6 +272,12 @@ func (f Finish) Check() error {
 	ps.checkJSON("checkpoint", f.Checkpoint)
 	if len(f.BlockedBy) > 0 && f.Result != ResultBlocked {
 		ps.add("blocked_by", "is allowed only with the result blocked")
+	}
+	if f.Claim != nil {
+		ps.addWithin("claim", f.Claim.problems())
+		if f.Claim.WaitSeconds != 0 {
+			ps.add("claim.wait_seconds", "must be 0: the reply to a result does not wait for a task")
+		}
 	}
 	if len(ps) > 0 {
 		return Invalid(ps...)

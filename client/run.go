@@ -57,9 +57,13 @@ func (c *Client) ReportRunProgress(ctx context.Context, runID string, p fermata.
 	return c.sendOnly(ctx, call{method: http.MethodPost, path: path("runs", runID, "progress"), body: p})
 }
 
-// Finish ends a run with a result.
-func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error) {
-	return post[*fermata.Task](ctx, c, path("runs", runID, "finish"), f)
+// Finish ends a run with a result. If the result has a claim, the reply has the worker's next task, if there is one.
+func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.FinishReply, error) {
+	k := call{method: http.MethodPost, path: path("runs", runID, "finish"), body: f}
+	if f.Claim != nil {
+		k.agentToken = c.agentToken
+	}
+	return do[*fermata.FinishReply](ctx, c, k)
 }
 
 // Release ends a run without a result and gives its task back. The next run gets the same answers and messages again.

@@ -61,13 +61,33 @@ func (s *Server) registerRuns() {
 			return emptyOf(e.ReportRunProgress(ctx, c, in.ID, in.Body))
 		})
 	addOperation(s, operation("POST /runs/{id}/finish", "finish-run", "End a run with a result"),
-		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Finish]) (*taskReply, error) {
-			return replyOf(e.Finish(ctx, c, in.ID, in.Body))
-		})
+		s.finish)
 	addOperation(s, operation("POST /runs/{id}/release", "release-run", "Give a task back unharmed"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[release]) (*taskReply, error) {
 			return replyOf(e.Release(ctx, c, in.ID, in.Body.Token))
 		})
+}
+
+// finishInput is the result of a run. With a claim, it has the token of the worker's agents.
+type finishInput struct {
+	IDInput
+	AgentToken string `header:"Fermata-Agent-Token" doc:"with a claim: as in POST /v1/claims"`
+	Body       fermata.Finish
+}
+
+// finish serves POST /v1/runs/{id}/finish. The result counts even if the token of the agents is not valid any more; only
+// the claim is left out then.
+func (s *Server) finish(ctx context.Context, c fermata.Caller, in *finishInput) (*reply[*fermata.FinishReply], error) {
+	if r := in.Body.Claim; r != nil {
+		agents, err := s.agentCaller(ctx, c, in.AgentToken)
+		if fermata.CodeOf(err) == fermata.CodeUnauthenticated {
+			in.Body.Claim = nil
+		} else if err != nil {
+			return nil, err
+		}
+		r.AgentTokenID, r.Visible = agents.TokenID, agents.VisibleProjects()
+	}
+	return replyOf(s.Engine.Finish(ctx, c, in.ID, in.Body))
 }
 
 func (s *Server) log(ctx context.Context, c fermata.Caller, in *logInput) (*reply[logPart], error) {

@@ -57,7 +57,7 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 		// A write took a task for this claim at the moment at which the wait ended.
 		return joined, nil
 	}
-	if idem, _ := ctx.Value(idempotencyKey{}).(idempotency); idem.key != "" {
+	if idempotencyOf(ctx).key != "" {
 		// The worker may make the same claim again, and then gets this task.
 		return claim, err
 	}
@@ -93,12 +93,18 @@ func (e *Engine) awaitTask(ctx context.Context, c fermata.Caller, w *waitingClai
 // rights, until someone's rights change.
 func (e *Engine) renewWaiting(ctx context.Context, c fermata.Caller, w *waitingClaim) (fermata.Caller, error) {
 	generation := e.callers.currentGeneration()
+	c, err := renewClaimer(ctx, c)
+	if err == nil {
+		e.claims.setReady(w, c, generation)
+	}
+	return c, err
+}
+
+// renewClaimer looks up the caller of a claim again. It returns an error if the caller may not claim any more.
+func renewClaimer(ctx context.Context, c fermata.Caller) (fermata.Caller, error) {
 	c, err := renewCaller(ctx, c)
 	if err == nil {
 		err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
-	}
-	if err == nil {
-		e.claims.setReady(w, c, generation)
 	}
 	return c, err
 }
@@ -115,10 +121,7 @@ func (e *Engine) takeOffer(ctx context.Context, c fermata.Caller, w *waitingClai
 			e.claims.offer(w.workspace, o)
 		}
 	}()
-	if c, err = renewCaller(ctx, c); err == nil {
-		err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
-	}
-	if err != nil {
+	if c, err = renewClaimer(ctx, c); err != nil {
 		return nil, err
 	}
 	if o.taskID != "" {
@@ -139,21 +142,24 @@ func (e *Engine) lookForTask(ctx context.Context, c fermata.Caller, w *waitingCl
 	if err != nil {
 		return nil, err
 	}
-	expects, ungiven := e.claims.beginLook(w)
-	if expects == expectNothing && !isRepeated && w.request.WaitSeconds > 0 {
+	l := e.claims.beginLookOf(w)
+	if l.expects == expectNothing && !isRepeated && w.request.WaitSeconds > 0 {
 		return nil, nil
 	}
-	selection, err := store.ClaimableFor(w.request, func() ([]fermata.TaskKind, error) {
-		return e.claims.claimableKinds(ctx, w.workspace)
-	})
+	selection, err := e.selectionOf(ctx, w.workspace, w.request)
 	if err != nil {
 		return nil, err
 	}
-	claim, err := e.claimFirst(ctx, c, w.request, selection, isRepeated || expects == expectTask)
+	claim, err := e.claimFirst(ctx, c, w.request, selection, isRepeated || l.expects == expectTask)
 	if claim != nil || fermata.CodeOf(err) == fermata.CodeNotFound {
-		e.claims.noteLook(w, ungiven, claim != nil)
+		e.claims.noteLook(l, claim != nil)
 	}
 	return claim, ignoreNotFound(err)
+}
+
+// selectionOf returns the selection of the tasks that the request takes.
+func (e *Engine) selectionOf(ctx context.Context, workspace string, r fermata.ClaimRequest) (store.Claimable, error) {
+	return store.ClaimableFor(r, func() ([]fermata.TaskKind, error) { return e.claims.claimableKinds(ctx, workspace) })
 }
 
 // claimFirst claims the first of the selected tasks. If a write is not sure to find one, it reads first. It returns
@@ -200,36 +206,24 @@ func (e *Engine) claimTask(tx *store.Tx, c fermata.Caller, r fermata.ClaimReques
 	if err := c.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
 		return nil, err
 	}
-	h, err := loadClaimHandOver(tx, t)
+	rows, err := tx.ReadForClaim(t, "", "")
+	if err != nil {
+		return nil, err
+	}
+	h, err := newRunHandOver(tx, t, rows)
 	if err != nil {
 		return nil, err
 	}
 	return startRun(tx, c, r, t, h)
 }
 
-// loadClaimHandOver loads what a new run of the claimable task is handed.
-func loadClaimHandOver(tx *store.Tx, t *fermata.Task) (*handOver, error) {
-	last, err := lastRun(tx, t)
-	if err != nil {
-		return nil, err
-	}
-	var questions []*fermata.Question
-	var messages []*fermata.Message
-	if t.Unread > 0 {
-		if questions, messages, err = tx.PendingHandOver(t.ID); err != nil {
-			return nil, err
-		}
-	}
-	return newRunHandOver(tx, t, last, questions, messages)
-}
-
 // newRunHandOver returns what a new run of the claimable task is handed.
-func newRunHandOver(tx *store.Tx, t *fermata.Task, last *fermata.LastRun, questions []*fermata.Question, messages []*fermata.Message) (*handOver, error) {
+func newRunHandOver(tx *store.Tx, t *fermata.Task, rows *store.ClaimRows) (*handOver, error) {
 	claimed := *t
 	if err := claimed.Move(fermata.TaskInProgress); err != nil {
 		return nil, err
 	}
-	return newHandOver(tx, &claimed, fermata.NewID(fermata.PrefixRun, tx.Now()), last, questions, messages)
+	return newHandOver(tx, &claimed, fermata.NewID(fermata.PrefixRun, tx.Now()), rows.LastRun.LastRun(), rows.Questions, rows.Messages)
 }
 
 // startRun moves a claimable task to a new run of the worker. After an error, it has written nothing.
@@ -256,15 +250,6 @@ func startRun(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest, t *fermata
 	})
 	appendMessagesHanded(tx, run, h.context, c.Actor())
 	return &fermata.Claim{Task: t, Run: run, Context: h.context}, nil
-}
-
-// lastRun returns the newest run of the task, or nil if the task had none.
-func lastRun(r runReader, t *fermata.Task) (*fermata.LastRun, error) {
-	if t.RunID == "" {
-		return nil, nil
-	}
-	run, err := r.Run(t.RunID)
-	return run.LastRun(), err
 }
 
 // handOver is what a run is handed: the closed questions and the messages that no run of its task was handed.

@@ -92,7 +92,7 @@ func (w *world) createSuspended(a fermata.Ask) (*fermata.Task, *fermata.Question
 	w.OK(err)
 	q, err := w.Engine.Question(w.Context(), w.agent, t.PendingQuestionID)
 	w.OK(err)
-	return t, q
+	return t.Task, q
 }
 
 var format = fermata.Ask{

@@ -19,16 +19,21 @@ type finishedData struct {
 	Unheard []string `json:"unheard,omitempty"`
 }
 
-// Finish ends a run with a result and moves its task on. The result of a lost
-// run counts if no other run has begun.
-func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Task, error) {
+// Finish ends a run with a result and moves its task on. The result of a lost run counts if no other run has begun. If
+// the result comes with a claim, the same transaction claims the next task.
+func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f fermata.Finish) (*fermata.FinishReply, error) {
 	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
+	next, err := e.prepareNextClaim(ctx, c, f.Claim)
+	if err != nil {
+		return nil, err
+	}
+	ahead := append(next.readAhead(), store.ReadAhead{Run: runID, TaskEnd: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
+	reply, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.FinishReply, error) {
 		run, t, err := e.leasedOrLostRun(tx, c, runID, f)
 		if err == nil {
 			err = e.settlePendingIfDue(tx, t)
@@ -50,8 +55,14 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		}
 		// The run is saved last, so that its row names the question it asked.
 		tx.SaveRun(run)
-		return t, nil
-	}, store.ReadAhead{Run: runID, TaskEnd: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
+		reply := &fermata.FinishReply{Task: t}
+		reply.Next, err = next.claim(tx)
+		return reply, err
+	}, ahead...)
+	if err == nil {
+		next.noteFound(reply.Next != nil)
+	}
+	return reply, err
 }
 
 // leasedOrLostRun loads the run that reports a result, and its task. A lost run takes its task back, with everything
@@ -304,6 +315,9 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 	}
 	if err := f.Check(); err != nil {
 		return nil, err
+	}
+	if f.Claim != nil {
+		return nil, fermata.Invalid(fermata.Problem{Field: "claim", Message: "is allowed only with the result of a run"})
 	}
 	to := fermata.TaskDone
 	switch f.Result {

@@ -89,12 +89,12 @@ func (e *Engine) claimFor(tx *store.Tx, w *waitingClaim, t *fermata.Task) (*ferm
 	if w.caller.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)) != nil {
 		return nil, tx.DatabaseError()
 	}
-	idem, _ := w.ctx.Value(idempotencyKey{}).(idempotency)
+	idem := idempotencyOf(w.ctx)
 	rows, err := tx.ReadForClaim(t, idempotentCaller(w.caller), idem.key)
 	if err != nil || rows.IsRepeated {
 		return nil, tx.DatabaseError()
 	}
-	h, err := newRunHandOver(tx, t, rows.LastRun.LastRun(), rows.Questions, rows.Messages)
+	h, err := newRunHandOver(tx, t, rows)
 	if err != nil {
 		return nil, tx.DatabaseError()
 	}

@@ -18,10 +18,6 @@ const (
 	executorLookInterval = 5 * time.Second
 	// lookShare bounds the cost of looks: the pause after a look is at least that many times as long as the look.
 	lookShare = 100
-	// filterRetention is how long the matchmaker remembers a filter that no claim waits with.
-	filterRetention = 2 * time.Minute
-	// maxTakers is the number of kinds of tasks whose filters are remembered.
-	maxTakers = 4096
 )
 
 // matchmaker holds the claims that wait in this process. It offers each task that becomes claimable to one of them: the
@@ -46,52 +42,6 @@ type matchmaker struct {
 	waiting, waitingWorkers int
 	// stopLooking ends the looks. It is nil if no claim waits.
 	stopLooking chan struct{}
-}
-
-// waitingClaims are the claims that wait in a workspace, and the kinds of its claimable tasks.
-type waitingClaims struct {
-	// filters are the filters of the claims, by their text.
-	filters map[string]*claimFilter
-	// takers are the filters that take tasks of a kind. An entry is made when it is needed.
-	takers map[fermata.TaskKind][]*claimFilter
-	kinds  knownKinds
-}
-
-// claimFilter says which tasks claims take. Claims with the same filter wait in one queue.
-type claimFilter struct {
-	request fermata.ClaimRequest
-	// queue holds a *waitingClaim for each claim, in the order in which they came.
-	queue *list.List
-	// most is the largest number of claimable tasks that the filter can take, or -1 if it is not known: it is 0 after a look
-	// that found nothing. Each task for which no claim waits adds one, and each task that a look finds takes one away.
-	// hasFound reports whether the last look found a task.
-	most     int64
-	hasFound bool
-	// ungiven counts the tasks for which no claim waited.
-	ungiven int64
-	usedAt  time.Time
-}
-
-// expectation is what the matchmaker knows about the tasks that a filter takes.
-type expectation int
-
-const (
-	expectAnything expectation = iota
-	// expectTask says that there probably is a task, and expectNothing that there is none.
-	expectTask
-	expectNothing
-)
-
-// expects returns what a look with the filter will find.
-func (f *claimFilter) expects() expectation {
-	switch {
-	case f.most == 0:
-		return expectNothing
-	case f.most > 0 || f.hasFound:
-		return expectTask
-	default:
-		return expectAnything
-	}
 }
 
 // waitingClaim is a claim that waits.
@@ -151,20 +101,6 @@ func (m *matchmaker) join(ctx context.Context, workspace string, r fermata.Claim
 	return w, nil
 }
 
-func (m *matchmaker) inWorkspace(id string) *waitingClaims {
-	in := m.workspaces[id]
-	if in == nil {
-		in = &waitingClaims{filters: map[string]*claimFilter{}, takers: map[fermata.TaskKind][]*claimFilter{}}
-		m.workspaces[id] = in
-	}
-	return in
-}
-
-// filterKey returns a text that is different for requests that take different tasks.
-func filterKey(r fermata.ClaimRequest) (string, error) {
-	return workerKey("", fermata.Worker{Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Isolates: r.Isolates, Visible: r.Visible})
-}
-
 // rejoin lets a claim wait again whose offer came to nothing. It keeps its place before the claims that came later.
 func (m *matchmaker) rejoin(ctx context.Context, w *waitingClaim) {
 	m.mu.Lock()
@@ -174,8 +110,8 @@ func (m *matchmaker) rejoin(ctx context.Context, w *waitingClaim) {
 
 // enter adds a claim to the queue of its filter. The caller holds the lock.
 func (m *matchmaker) enter(ctx context.Context, w *waitingClaim) {
-	f := m.filterOf(w)
-	w.filter, f.usedAt = f, time.Now()
+	f := m.filterOf(w.workspace, w.key, w.request)
+	w.filter = f
 	after := f.queue.Back()
 	for after != nil && after.Value.(*waitingClaim).arrival > w.arrival { //nolint:forcetypeassert // the queue holds nothing else
 		after = after.Prev()
@@ -191,18 +127,6 @@ func (m *matchmaker) enter(ctx context.Context, w *waitingClaim) {
 		// The looks are for all claims, so they outlive the call.
 		go m.lookAtIntervals(context.WithoutCancel(ctx), m.stopLooking)
 	}
-}
-
-// filterOf returns the filter of a claim. The caller holds the lock.
-func (m *matchmaker) filterOf(w *waitingClaim) *claimFilter {
-	in := m.inWorkspace(w.workspace)
-	f := in.filters[w.key]
-	if f == nil {
-		f = &claimFilter{request: w.request, queue: list.New(), most: -1}
-		in.filters[w.key] = f
-		clear(in.takers)
-	}
-	return f
 }
 
 // count changes the number of waiting claims, and ends the looks if there are none. The caller holds the lock.
@@ -322,22 +246,6 @@ func (m *matchmaker) first(workspace string, k fermata.TaskKind) *waitingClaim {
 	return first
 }
 
-func (in *waitingClaims) takersOf(k fermata.TaskKind) []*claimFilter {
-	takers, ok := in.takers[k]
-	if !ok {
-		if len(in.takers) >= maxTakers {
-			clear(in.takers)
-		}
-		for _, f := range in.filters {
-			if f.request.Takes(k) {
-				takers = append(takers, f)
-			}
-		}
-		in.takers[k] = takers
-	}
-	return takers
-}
-
 // offerMoved offers the tasks that became claimable by the events, which are of one workspace.
 func (m *matchmaker) offerMoved(events []*fermata.Event) {
 	for _, e := range events {
@@ -358,39 +266,6 @@ func (m *matchmaker) concerns(workspace string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.workspaces[workspace] != nil
-}
-
-// beginLook returns what a look of the claim will find. ungiven is for noteLook.
-func (m *matchmaker) beginLook(w *waitingClaim) (expects expectation, ungiven int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return w.filter.expects(), w.filter.ungiven
-}
-
-// noteLook records whether a look of the claim found a task.
-func (m *matchmaker) noteLook(w *waitingClaim, ungiven int64, found bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := w.filter
-	f.hasFound = found
-	switch {
-	case !found:
-		f.most = f.ungiven - ungiven
-	case f.most > 0:
-		f.most--
-	}
-}
-
-// forgetLooks makes the claims that take the kind look into the database. It is called if an offered task was gone: then
-// a look has taken that task, and the one that it was expected to take may be left.
-func (m *matchmaker) forgetLooks(workspace string, k fermata.TaskKind) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if in := m.workspaces[workspace]; in != nil {
-		for _, f := range in.takersOf(k) {
-			f.most = -1
-		}
-	}
 }
 
 // lookAtIntervals looks for tasks that were not offered, until stop is closed.

@@ -30,6 +30,11 @@ func storeResult(tx *store.Tx, caller string, idem idempotency, v any) error {
 		stored.Question = v.ID
 	case *fermata.Claim:
 		stored.Run = v.Run.ID
+	case *fermata.FinishReply:
+		stored.Task = v.ID
+		if v.Next != nil {
+			stored.Run = v.Next.Run.ID
+		}
 	case *fermata.HeartbeatReply:
 		if v.Context == nil {
 			// Nothing was handed over, so the next heartbeat returns the same
@@ -79,6 +84,8 @@ func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string
 		*into, err = tx.Question(stored.Question)
 	case **fermata.Claim:
 		*into, err = reloadClaim(tx, stored.Run)
+	case **fermata.FinishReply:
+		*into, err = reloadFinish(tx, stored)
 	default:
 		err = json.Unmarshal(stored.Value, &out)
 	}
@@ -101,6 +108,8 @@ func checkReplayPermission(tx *store.Tx, c fermata.Caller, v fermata.Verb, store
 	case *fermata.Question:
 		taskID = out.TaskID
 	case *fermata.Claim:
+		return checkTaskPermission(tx, c, v, out.Task)
+	case *fermata.FinishReply:
 		return checkTaskPermission(tx, c, v, out.Task)
 	case *fermata.Grant:
 		return checkGrantTask(tx, c, *out, "")
@@ -161,6 +170,16 @@ func reloadClaim(tx *store.Tx, runID string) (*fermata.Claim, error) {
 		return nil, err
 	}
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
+}
+
+// reloadFinish returns the reply to a result that was lost.
+func reloadFinish(tx *store.Tx, stored storedResult) (*fermata.FinishReply, error) {
+	t, err := tx.Task(stored.Task)
+	if err != nil || stored.Run == "" {
+		return &fermata.FinishReply{Task: t}, err
+	}
+	next, err := reloadClaim(tx, stored.Run)
+	return &fermata.FinishReply{Task: t, Next: next}, err
 }
 
 // previousRun returns the run of the task before this one, or nil if this is the

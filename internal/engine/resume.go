@@ -84,3 +84,12 @@ func (e *Engine) ResumeContext(ctx context.Context, c fermata.Caller, id string)
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
 }
+
+// lastRun returns the newest run of the task, or nil if the task had none.
+func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
+	if t.RunID == "" {
+		return nil, nil
+	}
+	run, err := r.Run(t.RunID)
+	return run.LastRun(), err
+}

@@ -148,7 +148,7 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 		}
 		if time.Since(lastDeletion) > time.Hour {
 			lastDeletion = time.Now()
-			e.deleteExpiredKeys(ctx)
+			e.deleteExpired(ctx)
 		}
 		if err == nil && n >= sweepBatch {
 			continue
@@ -172,13 +172,15 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (e *Engine) deleteExpiredKeys(ctx context.Context) {
+// deleteExpired deletes idempotency keys, snoozes and workers of the list whose time has passed.
+func (e *Engine) deleteExpired(ctx context.Context) {
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.DeleteReplays(tx.Now().Add(-idempotencyRetention))
 		tx.DeleteSnoozes(tx.Now())
+		tx.DeleteForgottenWorkers()
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {
-		e.log.Error("forget idempotency keys", "error", err)
+		e.log.Error("delete what has expired", "error", err)
 	}
 }

@@ -46,6 +46,14 @@ func (w *world) finish(c *fermata.Claim, f fermata.Finish) *fermata.Task {
 }
 
 func (w *world) tryFinish(c *fermata.Claim, f fermata.Finish) (*fermata.Task, error) {
+	reply, err := w.tryFinishAndClaim(c, f)
+	if err != nil {
+		return nil, err
+	}
+	return reply.Task, nil
+}
+
+func (w *world) tryFinishAndClaim(c *fermata.Claim, f fermata.Finish) (*fermata.FinishReply, error) {
 	f.Token = c.Run.Token
 	return w.Engine.Finish(w.Context(), w.agent, c.Run.ID, f)
 }

@@ -20,13 +20,19 @@ func WithIdempotency(ctx context.Context, key, fingerprint string) context.Conte
 	return context.WithValue(ctx, idempotencyKey{}, idempotency{key, fingerprint})
 }
 
+// idempotencyOf returns the key of the next write in ctx. The key is empty if there is none.
+func idempotencyOf(ctx context.Context) idempotency {
+	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
+	return idem
+}
+
 // write runs fn in a transaction of the caller's workspace, once for an
 // idempotency key. fn must check the permission of the caller. For a replay,
 // write checks the permission for v.
 func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.ReadAhead) (T, error) {
 	var out T
 	var refusal error
-	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
+	idem := idempotencyOf(ctx)
 	caller := idempotentCaller(c)
 	err := e.writeAndClaim(ctx, c.WorkspaceID, func(tx *store.Tx) error {
 		var zero T
@@ -68,7 +74,7 @@ func idempotentCaller(c fermata.Caller) string { return string(c.Kind) + ":" + c
 // isRepeated reports whether a write with the idempotency key in ctx has been committed. Such a call must reach [write],
 // which returns the first result.
 func (e *Engine) isRepeated(ctx context.Context, c fermata.Caller) (bool, error) {
-	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
+	idem := idempotencyOf(ctx)
 	if idem.key == "" {
 		return false, nil
 	}

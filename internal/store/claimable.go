@@ -181,15 +181,19 @@ type ClaimRows struct {
 func (tx *Tx) ReadForClaim(t *fermata.Task, caller, key string) (*ClaimRows, error) {
 	found := &ClaimRows{}
 	var lookups []lookup
-	if t.RunID != "" {
+	found.LastRun = takeRow(tx, tx.g.readAhead.runs, t.RunID, runID)
+	if t.RunID != "" && found.LastRun == nil {
 		lookups = append(lookups, lookup{sql: runByIDSQL, args: []any{tx.workspace, t.RunID}, scanRows: func(rs rows) error {
 			return scanEach(rs, tx.scanRun, func(run *fermata.Run) { found.LastRun = run })
 		}})
 	}
+	h := &handOver{}
 	if t.Unread > 0 {
-		lookups = append(lookups,
-			scanInto(&found.Questions, tx.scanQuestion, unhandedQuestionsSQL, tx.workspace, t.ID, ""),
-			scanInto(&found.Messages, tx.scanMessage, unhandedMessagesSQL, tx.workspace, t.ID, ""))
+		if ahead := tx.takeHandOver(t.ID); ahead != nil {
+			h = ahead
+		} else {
+			lookups = append(lookups, h.lookups(tx.Reader, t.ID)...)
+		}
 	}
 	if key != "" {
 		lookups = append(lookups, lookup{sql: replaySQL, args: []any{tx.workspace, caller, key}, scanRows: func(rs rows) error {
@@ -197,8 +201,10 @@ func (tx *Tx) ReadForClaim(t *fermata.Task, caller, key string) (*ClaimRows, err
 			return rs.Err()
 		}})
 	}
-	if len(lookups) == 0 {
-		return found, nil
+	var err error
+	if len(lookups) > 0 {
+		err = tx.runLookups(tx.ctx, lookups...)
 	}
-	return found, tx.runLookups(tx.ctx, lookups...)
+	found.Questions, found.Messages = h.questions, h.messages
+	return found, err
 }

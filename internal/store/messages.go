@@ -40,14 +40,6 @@ func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, erro
 const unhandedMessagesSQL = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
-// readHandOver reads the result of [Tx.PendingHandOver] in one round trip.
-func (tx *Tx) readHandOver(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
-	err = tx.runLookups(tx.ctx,
-		scanInto(&questions, tx.scanQuestion, unhandedQuestionsSQL, tx.workspace, taskID, ""),
-		scanInto(&messages, tx.scanMessage, unhandedMessagesSQL, tx.workspace, taskID, ""))
-	return questions, messages, err
-}
-
 // notForRuns is the value of the column handed_to for a message that is handed to no run.
 const notForRuns = "-"
 

@@ -77,12 +77,10 @@ func (a *readAhead) taskLookups(r Reader, want ReadAhead) []lookup {
 		a.handOvers = map[string]*handOver{}
 	}
 	a.handOvers[want.Task] = next
-	return append(out,
-		lookup{sql: lastRunSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
-			return scanEach(rs, r.scanRun, func(run *fermata.Run) { put(&a.runs, runID, run) })
-		}},
-		scanInto(&next.questions, r.scanQuestion, unhandedQuestionsSQL, r.workspace, want.Task, ""),
-		scanInto(&next.messages, r.scanMessage, unhandedMessagesSQL, r.workspace, want.Task, ""))
+	out = append(out, lookup{sql: lastRunSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
+		return scanEach(rs, r.scanRun, func(run *fermata.Run) { put(&a.runs, runID, run) })
+	}})
+	return append(out, next.lookups(r, want.Task)...)
 }
 
 // lastRunSQL is the query for the last run of a task.
@@ -126,6 +124,14 @@ const minClaimsForHandOver = 4
 type handOver struct {
 	questions []*fermata.Question
 	messages  []*fermata.Message
+}
+
+// lookups returns look-ups that read the hand-off of a task.
+func (h *handOver) lookups(r Reader, taskID string) []lookup {
+	return []lookup{
+		scanInto(&h.questions, r.scanQuestion, unhandedQuestionsSQL, r.workspace, taskID, ""),
+		scanInto(&h.messages, r.scanMessage, unhandedMessagesSQL, r.workspace, taskID, ""),
+	}
 }
 
 // addClaimable stores the tasks that claims of a kind may take. withHandOver reports whether their hand-offs are read
@@ -362,12 +368,23 @@ func (tx *Tx) NextClaimable(c Claimable) (*fermata.Task, error) {
 
 // PendingHandOver returns the task's closed questions and messages that no run got yet. A new run gets them.
 func (tx *Tx) PendingHandOver(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
+	h := tx.takeHandOver(taskID)
+	if h == nil {
+		h = &handOver{}
+		err = tx.runLookups(tx.ctx, h.lookups(tx.Reader, taskID)...)
+	}
+	return h.questions, h.messages, err
+}
+
+// takeHandOver returns the hand-off of a task that was read ahead, and removes it. It returns nil if there is none, or if
+// this transaction has written about the task since.
+func (tx *Tx) takeHandOver(taskID string) *handOver {
 	h := tx.g.readAhead.handOvers[taskID]
 	if h == nil || tx.isStale(taskID) {
-		return tx.readHandOver(taskID)
+		return nil
 	}
 	delete(tx.g.readAhead.handOvers, taskID)
-	return h.questions, h.messages, nil
+	return h
 }
 
 // markStale marks the ids as written about in this transaction.

@@ -24,12 +24,16 @@ type workerOffer struct {
 	Visible  fermata.ProjectSet `json:"visible"`
 }
 
-// SaveWorkers records that workers asked for a task. It removes the workers that have not asked for a task for a week.
+// SaveWorkers records that workers asked for a task.
 func (tx *Tx) SaveWorkers(workers ...fermata.Worker) {
 	for _, w := range workers {
 		tx.saveWorker(w)
 	}
-	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, tx.Now().Add(-workerRetention).UnixMilli())
+}
+
+// DeleteForgottenWorkers deletes the workers that have not asked for a task for a week, in every workspace.
+func (tx *Tx) DeleteForgottenWorkers() {
+	tx.execAny("DELETE FROM workers WHERE seen_at < $1", tx.Now().Add(-workerRetention).UnixMilli())
 }
 
 func (tx *Tx) saveWorker(w fermata.Worker) {
@@ -74,8 +78,8 @@ func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 	var workers []fermata.Worker
 	holds := map[holder]bool{}
 	err := r.q.runLookups(r.ctx,
-		scanInto(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 ORDER BY seen_at DESC, id LIMIT $2",
-			r.workspace, maxWorkers),
+		scanInto(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 AND seen_at >= $2"+
+			" ORDER BY seen_at DESC, id LIMIT $3", r.workspace, now.Add(-workerRetention).UnixMilli(), maxWorkers),
 		lookup{
 			sql:      "SELECT DISTINCT worker, runner FROM runs WHERE workspace_id = $1 AND state = 'running' AND lease_until > $2",
 			args:     []any{r.workspace, now.UnixMilli()},

@@ -60,11 +60,21 @@ type activeRun struct {
 	sentDigest string
 	// failureCode is the code of a failure that the worker itself detected.
 	failureCode string
+	// next is the task that the server gave this worker with the end of the run, or nil.
+	next *nextTask
+}
+
+// nextTask is a claimed task that has not begun.
+type nextTask struct {
+	claim *fermata.Claim
+	// leasedAt is a moment before which the lease did not begin.
+	leasedAt time.Time
 }
 
 // runTask runs a claimed task and reports the result. It returns when the agent has ended and the server has the result,
-// or when the server does not need one.
-func (w *Worker) runTask(ctx context.Context, claim *fermata.Claim) {
+// or when the server does not need one. It returns the task to run next if the server gave one.
+func (w *Worker) runTask(ctx context.Context, task *nextTask) *nextTask {
+	claim := task.claim
 	a := &activeRun{
 		w: w, claim: claim, runner: w.runner(claim.Task), inbox: newInbox(),
 		progress: make(chan fermata.Progress, 1), beatRequest: make(chan struct{}, 1),
@@ -79,6 +89,9 @@ func (w *Worker) runTask(ctx context.Context, claim *fermata.Claim) {
 	a.kill = kill
 	a.currentCtx, a.endCurrent = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.endCurrent()
+	if ctx.Err() != nil {
+		a.stop(ErrStopping)
+	}
 	defer context.AfterFunc(ctx, func() { a.stop(ErrStopping) })()
 	a.runLog = newRunLog(func(sendCtx context.Context, text string) error {
 		_, err := w.server.AppendLog(sendCtx, claim.Run.ID, claim.Run.Token, text)
@@ -89,7 +102,7 @@ func (w *Worker) runTask(ctx context.Context, claim *fermata.Claim) {
 	})
 	beatCtx, endBeats := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
-	helpers.Go(func() { a.runHeartbeats(beatCtx) })
+	helpers.Go(func() { a.runHeartbeats(beatCtx, task.leasedAt) })
 	helpers.Go(func() { a.sendProgress(beatCtx) })
 	defer w.attention.add(a)()
 	defer helpers.Wait()
@@ -99,6 +112,7 @@ func (w *Worker) runTask(ctx context.Context, claim *fermata.Claim) {
 	a.log.Info("run a task", "title", claim.Task.Title, "attempt", claim.Run.Attempt)
 	fin, err := a.execute(life)
 	a.conclude(ctx, life, fin, err)
+	return a.next
 }
 
 // execute prepares the working copy and runs the agent in it.
@@ -121,6 +135,9 @@ func (a *activeRun) execute(life context.Context) (fermata.Finish, error) {
 		if ctx, err = dir.isolate(ctx, s); err != nil {
 			return fermata.Finish{}, fmt.Errorf("prepare the sandbox: %w", err)
 		}
+	}
+	if cause := context.Cause(life); cause != nil {
+		return fermata.Finish{}, cause
 	}
 	a.begun = true
 	fin, err := a.runner.Run(ctx, a.claim, handle{a})

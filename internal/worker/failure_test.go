@@ -114,7 +114,7 @@ func TestAFailureKeepsWhatTheCommandPrinted(t *testing.T) {
 // earlierServer is a server that refuses the field reason of a result, as one of an older version.
 type earlierServer struct{ worker.Server }
 
-func (s earlierServer) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error) {
+func (s earlierServer) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.FinishReply, error) {
 	if f.Reason != "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "there is no field reason")
 	}

@@ -3,12 +3,14 @@ package worker
 import (
 	"cmp"
 	"context"
+	secret "crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 // finish brings the working copy in line with the result, and reports the result to the server. The working copy always
@@ -32,6 +34,10 @@ func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 	}
 	session := a.currentSession(fin.Session)
 	fin.Session, fin.Token = &session, a.claim.Run.Token
+	if ctx.Err() == nil {
+		next := a.w.request()
+		fin.Claim = &next
+	}
 	a.runLog.close(sendCtx)
 	a.flushProgress(sendCtx)
 	fin, continues, err := a.report(sendCtx, fin)
@@ -110,16 +116,26 @@ func (a *activeRun) fillResult(ctx context.Context, fin fermata.Finish) fermata.
 
 // report sends the result until the server accepts it, the task has gone on without this run, or the server refuses
 // this worker. If the server rejects the result as invalid, the worker reports a failure that gives the reason, so that
-// the task never hangs. report returns the last report that was sent, and whether the task goes on because the agent
-// was not told everything.
+// the task never hangs. If the reply is lost, the same report is repeated with the same key: the server may have accepted
+// it, and given this worker the next task. report returns the last report that was sent, and whether the task goes on
+// because the agent was not told everything.
 func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, continues bool, err error) {
-	retry := newBackOff()
+	retry, key := newBackOff(), secret.Text()
+	// The agent has ended, so it is told nothing more.
+	fin.Heard = a.toldIDs()
 	for {
-		fin.Heard = a.toldIDs()
-		t, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
-		switch code := fermata.CodeOf(err); {
+		began := a.w.now()
+		reply, err := a.w.server.Finish(client.WithIdempotencyKey(ctx, key), a.claim.Run.ID, fin)
+		code := fermata.CodeOf(err)
+		if isContentRefusal(code) {
+			key = secret.Text()
+		}
+		switch {
 		case err == nil:
-			return fin, t.State == fermata.TaskInputReceived, nil
+			if reply.Next != nil {
+				a.next = &nextTask{reply.Next, began}
+			}
+			return fin, reply.State == fermata.TaskInputReceived, nil
 		case isStale(err) || ctx.Err() != nil, isWorkerRefusal(code):
 			return fin, false, err
 		case code == fermata.CodePendingQuestionExists:
@@ -129,6 +145,8 @@ func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermat
 			}
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
 			pause(ctx, retry)
+		case isContentRefusal(code) && fin.Claim != nil:
+			fin.Claim = nil // a server of an older version does not know the field
 		case isContentRefusal(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keepAsIs = true

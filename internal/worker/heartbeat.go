@@ -11,11 +11,11 @@ import (
 // the start, because the claim may have taken long; when the agent's folder or session is known; and after a reply was
 // lost that may have carried messages. It stops the run when the server reports that the task went on without it. It
 // also stops the run when the lease could not be renewed, early enough for the agent to be gone when the lease ends.
-// Times are monotonic, counted from before the request that renewed the lease.
-func (a *activeRun) runHeartbeats(ctx context.Context) {
+// Times are monotonic, counted from before the request that renewed the lease; leasedAt is that of the claim.
+func (a *activeRun) runHeartbeats(ctx context.Context, leasedAt time.Time) {
 	lease := a.w.opts.Lease
 	margin := a.w.margin()
-	end := a.w.now().Add(lease - margin)
+	end := leasedAt.Add(lease - margin)
 	// The first heartbeat carries the agent's folder, so that its work is found if the worker is stopped.
 	if !a.sleepUntilBeat(ctx, min(firstBeatDelay, lease/10)) {
 		return

@@ -15,7 +15,7 @@ type Server interface {
 	Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error)
 	AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error)
 	ReportRunProgress(ctx context.Context, runID string, p fermata.Progress) error
-	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error)
+	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.FinishReply, error)
 	Release(ctx context.Context, runID string, token int64) (*fermata.Task, error)
 	Task(ctx context.Context, id string) (*fermata.Task, error)
 	Questions(ctx context.Context, q client.QuestionQuery) ([]*fermata.Question, string, error)

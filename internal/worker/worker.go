@@ -150,9 +150,7 @@ func (w *Worker) runSlot(ctx context.Context) error {
 		switch {
 		case err == nil:
 			retry.Reset()
-			w.active.Add(1)
-			w.runTask(ctx, claim)
-			w.active.Add(-1)
+			w.runTasks(ctx, claim)
 		case ctx.Err() != nil:
 		case errors.Is(err, client.ErrNoTask):
 			w.removeEndedWorktrees(ctx)
@@ -167,6 +165,16 @@ func (w *Worker) runSlot(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// runTasks runs the claimed task, and then those that the server gives this worker with the result of the one before. If
+// ctx ends, it hands the last of them back.
+func (w *Worker) runTasks(ctx context.Context, claim *fermata.Claim) {
+	w.active.Add(1)
+	defer w.active.Add(-1)
+	for task := (&nextTask{claim, w.now()}); task != nil; {
+		task = w.runTask(ctx, task)
+	}
 }
 
 // claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may create

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
 	"sync"
 	"time"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
@@ -20,18 +19,23 @@ func (b *bench) idle(ctx context.Context) error {
 	return b.runOnEach(ctx, "idle", func(d *database, server *process) error { return b.idleWorkers(ctx, d, server) })
 }
 
-// startIdle starts workers that wait for tasks of projects that have none. It returns when all wait.
-func startIdle(ctx context.Context, d *database, server *process, n int) (stop func() error, err error) {
+// startIdle starts workers that wait for tasks of projects that have none. Their names begin with the prefix. It returns
+// when each has sent its first claim.
+func startIdle(ctx context.Context, d *database, server *process, prefix string, n int) (stop func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	shared := pool()
-	var team sync.WaitGroup
+	var team, starting sync.WaitGroup
 	failed := make(chan error, n)
+	starting.Add(n)
 	for i := range n {
+		hasStarted := sync.OnceFunc(starting.Done)
+		traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { hasStarted() }})
 		team.Go(func() {
+			defer hasStarted()
 			c := newClient(shared, server.url, d.tokens, i)
-			name := fmt.Sprintf("idle-%d", i)
+			name := fmt.Sprintf("%s-%d", prefix, i)
 			for ctx.Err() == nil {
-				_, err := c.claimWith(ctx, filteredClaimBody(name, fmt.Sprintf("idle-%d", i%50)))
+				_, err := c.claimWith(traced, filteredClaimBody(name, fmt.Sprintf("idle-%d", i%50)))
 				if err != nil && !errors.Is(err, errNoTask) {
 					failed <- ignoreEnd(ctx, err)
 					return
@@ -40,7 +44,8 @@ func startIdle(ctx context.Context, d *database, server *process, n int) (stop f
 			failed <- nil
 		})
 	}
-	stop = func() error {
+	starting.Wait()
+	return func() error {
 		cancel()
 		team.Wait()
 		close(failed)
@@ -49,25 +54,7 @@ func startIdle(ctx context.Context, d *database, server *process, n int) (stop f
 			all = errors.Join(all, e)
 		}
 		return all
-	}
-	// Each worker is recorded with its first claim.
-	probe := newClient(shared, server.url, d.tokens, 0)
-	for {
-		reply, err := probe.agent.get(ctx, "/v1/workers")
-		if err != nil {
-			return stop, err
-		}
-		var list struct {
-			Items []fermata.Worker `json:"items"`
-		}
-		if err := json.Unmarshal(reply, &list); err != nil {
-			return stop, err
-		}
-		if len(list.Items) >= min(n, 1000) {
-			return stop, nil
-		}
-		engine.Sleep(ctx, 100*time.Millisecond)
-	}
+	}, nil
 }
 
 // idleWorkers measures what workers cost that wait for tasks of other projects.
@@ -93,7 +80,7 @@ func (b *bench) judgeIdleWorkers(ctx context.Context, d *database, server *proce
 	if err != nil {
 		return err
 	}
-	stop, err := startIdle(ctx, d, server, n)
+	stop, err := startIdle(ctx, d, server, fmt.Sprintf("idle-%d", n), n)
 	defer func() { err = errors.Join(err, stop()) }()
 	if err != nil {
 		return err
@@ -102,6 +89,7 @@ func (b *bench) judgeIdleWorkers(ctx context.Context, d *database, server *proce
 	if b.short {
 		window = 10 * time.Second
 	}
+	// All have sent their claim; the server records the last of them.
 	engine.Sleep(ctx, 2*time.Second)
 	before, err := server.cpuTime()
 	if err != nil {

@@ -116,12 +116,20 @@ func workerForgotten(s *suite) {
 	opts := s.opts
 	opts.Clock = clock.Now
 	s.db = s.config.Open(s.T, opts)
+	begin := clock.Now()
 	s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: "old"}) })
 	clock.Advance(8 * 24 * time.Hour)
 	s.write(func(tx *store.Tx) { tx.SaveWorkers(fermata.Worker{Name: "new"}) })
-	all := s.workers(clock.Now())
-	s.checkEqual(1, len(all))
-	s.checkEqual("new", all[0].Name)
+	listed := func(at time.Time) (names []string) {
+		for _, w := range s.workers(at) {
+			names = append(names, w.Name)
+		}
+		return names
+	}
+	s.checkEqual([]string{"new"}, listed(clock.Now()))
+	s.checkEqual([]string{"new", "old"}, listed(begin))
+	s.write(func(tx *store.Tx) { tx.DeleteForgottenWorkers() })
+	s.checkEqual([]string{"new"}, listed(begin))
 }
 
 func workerLeft(s *suite) {

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// nextClaim is the claim that comes with the result of a run. It is nil if there is none, or if it is known that no task
+// can be claimed. A claim that fails never makes the result fail: the worker gets the reason when it claims again.
+type nextClaim struct {
+	e         *Engine
+	caller    fermata.Caller
+	request   fermata.ClaimRequest
+	selection store.Claimable
+	look      look
+}
+
+// prepareNextClaim prepares the claim of the request, which may be nil.
+func (e *Engine) prepareNextClaim(ctx context.Context, c fermata.Caller, r *fermata.ClaimRequest) (*nextClaim, error) {
+	if r == nil || c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource) != nil {
+		return nil, nil
+	}
+	n := &nextClaim{e: e, caller: c, request: *r}
+	n.request.Visible = r.Visible.Intersect(c.VisibleProjects())
+	var err error
+	if n.look, err = e.claims.beginLook(c.WorkspaceID, n.request); err != nil || n.look.expects == expectNothing {
+		return nil, err
+	}
+	if err := e.recordWorker(ctx, c, n.request.ClaimingWorker()); err != nil {
+		return nil, err
+	}
+	n.selection, err = e.selectionOf(ctx, c.WorkspaceID, n.request)
+	return n, err
+}
+
+// readAhead returns what the claim reads.
+func (n *nextClaim) readAhead() []store.ReadAhead {
+	if n == nil {
+		return nil
+	}
+	return []store.ReadAhead{{Claim: &n.selection}}
+}
+
+// claim claims the first task that the request takes, or returns nil if there is none.
+func (n *nextClaim) claim(tx *store.Tx) (*fermata.Claim, error) {
+	if n == nil {
+		return nil, nil
+	}
+	t, err := tx.NextClaimable(n.selection)
+	if err != nil {
+		return nil, ignoreNotFound(err)
+	}
+	claim, err := n.e.claimTask(tx, n.caller, n.request, t)
+	if err != nil {
+		return nil, tx.DatabaseError()
+	}
+	return claim, nil
+}
+
+// noteFound records whether the claim found a task.
+func (n *nextClaim) noteFound(found bool) {
+	if n != nil {
+		n.e.claims.noteLook(n.look, found)
+	}
+}
