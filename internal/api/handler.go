@@ -95,12 +95,13 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if isPublicPath(r.URL.Path) || strings.HasPrefix(r.URL.Path, answerPath) || mount.Open || s.isPage(r) {
 		return r, nil
 	}
+	generation := s.Engine.RightsGeneration()
 	c, err := s.caller(r)
 	if err != nil {
 		return r, err
 	}
 	w.caller = *c
-	r = r.WithContext(engine.WithRenewal(r.Context(), s.renewal(r, c)))
+	r = r.WithContext(engine.WithRightsGeneration(engine.WithRenewal(r.Context(), s.renewal(r, c)), generation))
 	if err := s.limits.limitToken(c); err != nil {
 		return r, err
 	}

@@ -120,6 +120,7 @@ func (w *workspace) reload(ctx context.Context) error {
 			delete(w.channels, id)
 		}
 	}
+	w.isLoaded = !w.changed
 	return nil
 }
 
@@ -225,7 +226,7 @@ func (w *workspace) close() {
 		ch.stop()
 		delete(w.channels, id)
 	}
-	w.changed = true
+	w.changed, w.isLoaded = true, false
 }
 
 // isActive reports whether there is anything to plan: a channel other than push, a device for push messages, or routes
@@ -233,6 +234,18 @@ func (w *workspace) close() {
 func (w *workspace) isActive() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.isActiveLocked()
+}
+
+// isPlain reports whether it is known that nothing is configured, so that people read questions in the inbox.
+func (w *workspace) isPlain() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.isLoaded && !w.isActiveLocked()
+}
+
+// isActiveLocked is [workspace.isActive] for a caller that holds the lock.
+func (w *workspace) isActiveLocked() bool {
 	for _, ch := range w.channels {
 		if ch.kind.Name != fermata.KindPush {
 			return true

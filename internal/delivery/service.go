@@ -93,6 +93,9 @@ type workspace struct {
 	wakeup   chan struct{}
 	mu       sync.Mutex
 	changed  bool
+	// isLoaded reports whether the channels, the devices and the routes are as of the last event that this process
+	// knows.
+	isLoaded bool
 	channels map[string]*openChannel
 	// people are the people as of the event peopleAt.
 	people   *people
@@ -142,7 +145,7 @@ func (s *Service) handleCommit(events []*fermata.Event) {
 func (w *workspace) forget(channels bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.changed = w.changed || channels
+	w.changed, w.isLoaded = w.changed || channels, w.isLoaded && !channels
 	w.people = nil
 	w.peopleGeneration++
 }
@@ -227,7 +230,7 @@ func (w *workspace) run(ctx context.Context) {
 func (w *workspace) planOnce(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	changed := w.changed
-	w.changed = false
+	w.changed, w.isLoaded = false, w.isLoaded && !changed
 	w.mu.Unlock()
 	if changed {
 		if err := w.reload(ctx); err != nil {

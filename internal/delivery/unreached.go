@@ -14,6 +14,9 @@ import (
 // the channels and people that this process knows. The planner corrects it later.
 func (s *Service) unreachedReason(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
+	if len(q.Channels) == 0 && w.isPlain() {
+		return "", nil
+	}
 	plan, err := r.Plan()
 	if err != nil || !w.isActive() && !plan.Chosen && len(q.Channels) == 0 {
 		// Nothing is configured: there is no channel and no chosen route, and the question names no channel. People

@@ -89,11 +89,13 @@ func (e *Engine) awaitTask(ctx context.Context, c fermata.Caller, w *waitingClai
 	return claim, err
 }
 
-// renewWaiting looks up the caller of a claim again. From now on a write may take a task for the claim, with these
-// rights, until someone's rights change.
-func (e *Engine) renewWaiting(ctx context.Context, c fermata.Caller, w *waitingClaim) (fermata.Caller, error) {
+// renewWaiting looks up the caller of a claim again, unless nobody's rights have changed since the caller was
+// authenticated. From now on a write may take a task for the claim, with these rights, until someone's rights change.
+func (e *Engine) renewWaiting(ctx context.Context, c fermata.Caller, w *waitingClaim) (_ fermata.Caller, err error) {
 	generation := e.callers.currentGeneration()
-	c, err := renewClaimer(ctx, c)
+	if !wasAuthenticatedIn(ctx, generation) {
+		c, err = renewClaimer(ctx, c)
+	}
 	if err == nil {
 		e.claims.setReady(w, c, generation)
 	}

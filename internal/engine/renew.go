@@ -19,6 +19,24 @@ func WithRenewal(ctx context.Context, r Renewal) context.Context {
 	return context.WithValue(ctx, renewalKey{}, r)
 }
 
+type generationKey struct{}
+
+// RightsGeneration counts the changes of tokens, sessions and roles that this process knows of. While it stays the same,
+// a caller that was authenticated since has the same rights.
+func (e *Engine) RightsGeneration() int { return e.callers.currentGeneration() }
+
+// WithRightsGeneration returns a context for a call whose caller was authenticated in the generation of rights. Take the
+// generation before the caller is authenticated. Without it, a claim looks its caller up again before it waits.
+func WithRightsGeneration(ctx context.Context, generation int) context.Context {
+	return context.WithValue(ctx, generationKey{}, generation)
+}
+
+// wasAuthenticatedIn reports whether the caller of the call was authenticated in the generation of rights.
+func wasAuthenticatedIn(ctx context.Context, generation int) bool {
+	g, ok := ctx.Value(generationKey{}).(int)
+	return ok && g == generation
+}
+
 // RenewalOf returns the renewal of a context, or nil if it has none.
 func RenewalOf(ctx context.Context) Renewal {
 	r, _ := ctx.Value(renewalKey{}).(Renewal)

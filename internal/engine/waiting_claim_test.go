@@ -130,15 +130,32 @@ func TestARevokedWorkerGetsNoTask(t *testing.T) {
 		made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork}})
 		w.OK(err)
 		lookUp := func(ctx context.Context) (fermata.Caller, error) { return w.Engine.Authenticate(ctx, made.Secret) }
+		ctx := engine.WithRightsGeneration(engine.WithRenewal(w.Context(), lookUp), w.Engine.RightsGeneration())
 		c, err := lookUp(w.Context())
 		w.OK(err)
-		result := w.startClaim(engine.WithRenewal(w.Context(), lookUp), c, fermata.ClaimRequest{Worker: "w1"})
+		result := w.startClaim(ctx, c, fermata.ClaimRequest{Worker: "w1"})
 		_, err = w.Engine.RevokeToken(w.Context(), admin, made.ID)
 		w.OK(err)
 		task := w.task(fermata.NewTask{})
 		got := patience.Receive(w, "the claim ends", result)
 		w.Equal(fermata.CodeUnauthenticated, fermata.CodeOf(got.err))
 		w.claimTask(task.ID)
+	})
+}
+
+// A worker whose token is revoked before its claim waits is refused, although it was authenticated.
+func TestARevokedWorkerDoesNotWait(t *testing.T) {
+	each(t, func(w *world) {
+		made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork}})
+		w.OK(err)
+		lookUp := func(ctx context.Context) (fermata.Caller, error) { return w.Engine.Authenticate(ctx, made.Secret) }
+		ctx := engine.WithRightsGeneration(engine.WithRenewal(w.Context(), lookUp), w.Engine.RightsGeneration())
+		c, err := lookUp(w.Context())
+		w.OK(err)
+		_, err = w.Engine.RevokeToken(w.Context(), admin, made.ID)
+		w.OK(err)
+		_, err = w.Engine.Claim(ctx, c, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 60})
+		w.Equal(fermata.CodeUnauthenticated, fermata.CodeOf(err))
 	})
 }
 

@@ -193,7 +193,11 @@ func (d *database) drop(ctx context.Context) error {
 
 // forgetEvents deletes all events, so that the raw limit can number its own events from 1.
 func (d *database) forgetEvents(ctx context.Context) error {
-	statements := []string{"DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''"}
+	return d.execAll(ctx, "DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''")
+}
+
+// execAll runs statements on the database.
+func (d *database) execAll(ctx context.Context, statements ...string) error {
 	if d.kind == postgres {
 		return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
 			for _, s := range statements {

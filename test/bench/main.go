@@ -47,6 +47,7 @@ type part struct {
 var parts = []part{
 	{"throughput", (*bench).throughput},
 	{"workers", (*bench).workers},
+	{"bare", (*bench).bare},
 	{"idle", (*bench).idle},
 	{"latency", (*bench).latency},
 	{"waiting", (*bench).waiting},

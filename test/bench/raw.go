@@ -16,22 +16,25 @@ import (
 // rawCommand starts the raw limit: a bare handler that writes the same rows as the server, without any rules.
 const rawCommand = "raw-server"
 
-// rawServer serves until it is terminated. Its arguments are the kind of the database and its location.
+// rawServer serves until it is terminated. Its arguments are what it writes, the kind of the database and its location.
 func rawServer(args []string) error {
-	if len(args) != 2 {
-		return fmt.Errorf("%s takes 2 arguments", rawCommand)
+	if len(args) != 3 {
+		return fmt.Errorf("%s takes 3 arguments", rawCommand)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	open := openRawSQLite
-	if args[0] == postgres {
+	if args[1] == postgres {
 		open = openRawPostgres
 	}
-	sink, err := open(ctx, args[1])
+	sink, err := open(ctx, args[2])
 	if err != nil {
 		return err
 	}
-	c := &committer{sink: sink, queue: make(chan *rawCall, 1024)}
+	c := &committer{sink: sink, queue: make(chan *rawCall, 1024), steps: rawStep, numbersEvents: true}
+	if args[0] == bareRows {
+		c.steps, c.numbersEvents = bareStep, false
+	}
 	go c.run(ctx)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,6 +63,9 @@ type committer struct {
 	sink  sink
 	queue chan *rawCall
 	seq   int64
+	// steps returns the writes of one request of a cycle. numbersEvents reports whether the events among them get numbers.
+	steps         func(step byte, key string, now int64, body []byte) []rawWrite
+	numbersEvents bool
 }
 
 type rawCall struct {
@@ -67,13 +73,14 @@ type rawCall struct {
 	done   chan error
 }
 
-// ServeHTTP takes POST /STEP/KEY. STEP is one of the six requests of a cycle, and KEY names the cycle.
+// ServeHTTP takes POST /STEP/KEY. STEP is one of the requests of a cycle, and KEY names the cycle.
 func (c *committer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if _, err := io.Copy(io.Discard, r.Body); err != nil || len(r.URL.Path) < 3 {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || len(r.URL.Path) < 3 {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
-	call := &rawCall{writes: rawStep(r.URL.Path[1], r.URL.Path[3:], time.Now().UnixMilli()), done: make(chan error, 1)}
+	call := &rawCall{writes: c.steps(r.URL.Path[1], r.URL.Path[3:], time.Now().UnixMilli(), body), done: make(chan error, 1)}
 	c.queue <- call
 	if err := <-call.done; err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -110,7 +117,7 @@ func (c *committer) run(ctx context.Context) {
 	}
 }
 
-// commit numbers the events of a group and moves the counter once.
+// commit writes a group. It numbers the events and moves the counter once, if they are to be numbered.
 func (c *committer) commit(ctx context.Context, group []*rawCall) error {
 	before := c.seq
 	var writes []rawWrite
@@ -122,6 +129,9 @@ func (c *committer) commit(ctx context.Context, group []*rawCall) error {
 			}
 			writes = append(writes, w)
 		}
+	}
+	if !c.numbersEvents {
+		return c.sink.commit(ctx, writes)
 	}
 	writes = append(writes, rawWrite{rawMoveCounter, []any{c.seq, rawHashBytes, rawWorkspace, before}})
 	return c.sink.commit(ctx, writes)

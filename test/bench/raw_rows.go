@@ -70,8 +70,8 @@ type rawCycle struct {
 	now                           int64
 }
 
-// rawStep returns the writes of one request of a cycle, '1' to '6'.
-func rawStep(step byte, key string, now int64) []rawWrite {
+// rawStep returns the writes of one request of a cycle, '1' to '6'. They are as long as those of the body.
+func rawStep(step byte, key string, now int64, _ []byte) []rawWrite {
 	// The key shares memory with the request's path, but the rows outlive the request.
 	key = strings.Clone(key)
 	c := rawCycle{"task_" + key, "run_" + key + "1", "run_" + key + "2", "q_" + key, now}

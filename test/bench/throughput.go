@@ -40,7 +40,7 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.stop(), product.drop(ctx)) }()
-	raw, err := startRaw(ctx, limit)
+	raw, err := startRaw(ctx, limit, sameRows)
 	if err != nil {
 		return err
 	}
@@ -126,8 +126,14 @@ func (s side) measure(ctx context.Context, clients int, length time.Duration) (f
 	}
 }
 
-// startRaw starts the raw limit on a database.
-func startRaw(ctx context.Context, d *database) (*process, error) {
+// The rows that a raw server writes: those of the product, or one for each request.
+const (
+	sameRows = "same"
+	bareRows = "bare"
+)
+
+// startRaw starts a raw server on a database.
+func startRaw(ctx context.Context, d *database, rows string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -136,7 +142,7 @@ func startRaw(ctx context.Context, d *database) (*process, error) {
 	if d.kind == sqlite {
 		where = d.file()
 	}
-	return launch(ctx, self, rawCommand, d.kind, where)
+	return launch(ctx, self, rawCommand, rows, d.kind, where)
 }
 
 // rawClient sends the same six requests to the raw limit.

@@ -160,7 +160,7 @@ func (b *bench) workerThroughput(ctx context.Context, d *database, server *proce
 	if err := limit.forgetEvents(ctx); err != nil {
 		return err
 	}
-	raw, err := startRaw(ctx, limit)
+	raw, err := startRaw(ctx, limit, sameRows)
 	if err != nil {
 		return err
 	}
