@@ -50,6 +50,8 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
+require zombiezen.com/go/sqlite v1.4.2
+
 require (
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.3.1 // indirect

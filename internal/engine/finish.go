@@ -49,7 +49,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 			return nil, err
 		}
 		endRun(tx, t, run, f, unheard, c.Actor())
-		tx.TouchWorkers(run.Worker)
+		e.touchWorker(tx, run)
 		if err := e.moveByResult(tx, t, run, f, c.Actor()); err != nil {
 			return nil, err
 		}
@@ -78,6 +78,8 @@ func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f
 	}
 	run.State, run.EndedAt = fermata.RunRunning, nil
 	tx.ReviveRun(run)
+	// Its worker may count as not running, on another server too.
+	e.recordedWorkers.forgetName(run.WorkspaceID, run.Worker)
 	t.Attempts = max(0, t.Attempts-1)
 	if t.State.IsEnded() {
 		// The lost run was the last attempt, so the task had failed.

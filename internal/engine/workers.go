@@ -25,16 +25,21 @@ type recordedWorkers struct {
 	prunedAt     time.Time
 	// due are the workers to record with the next flush, by workspace and by key.
 	due map[string]map[string]fermata.Worker
+	// seen holds when workers of a name were recorded last, by the database's clock.
+	seen map[workerName]time.Time
 }
+
+// workerName is the name of workers of a workspace.
+type workerName struct{ workspace, name string }
 
 // recordedWorker is a worker, and when it was recorded.
 type recordedWorker struct {
-	workspace, name string
-	at              time.Time
+	workerName
+	at time.Time
 }
 
-// shouldRecord reports whether the caller must record the worker now. A worker that was recorded before is recorded again
-// with the next flush, together with the others.
+// shouldRecord reports whether the caller must record the worker now. It returns false if the worker was recorded a moment
+// ago, or if the next flush records it.
 func (r *recordedWorkers) shouldRecord(key, workspace string, w fermata.Worker) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +52,7 @@ func (r *recordedWorkers) shouldRecord(key, workspace string, w fermata.Worker) 
 	if r.lastRecorded == nil {
 		r.lastRecorded = map[string]recordedWorker{}
 	}
-	r.lastRecorded[key] = recordedWorker{workspace, w.Name, now}
+	r.lastRecorded[key] = recordedWorker{workerName{workspace, w.Name}, now}
 	if age >= fermata.WorkerSilence {
 		return true
 	}
@@ -70,8 +75,29 @@ func (r *recordedWorkers) prune(now time.Time) {
 	for key, last := range r.lastRecorded {
 		if now.Sub(last.at) >= fermata.WorkerSilence {
 			delete(r.lastRecorded, key)
+			delete(r.seen, last.workerName)
 		}
 	}
+}
+
+// noteSeen notes that workers were recorded at an instant of the database's clock.
+func (r *recordedWorkers) noteSeen(workspace string, at time.Time, workers ...fermata.Worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil {
+		r.seen = map[workerName]time.Time{}
+	}
+	for _, w := range workers {
+		r.seen[workerName{workspace, w.Name}] = at
+	}
+}
+
+// wasSeen reports whether workers of the name were recorded shortly before an instant of the database's clock.
+func (r *recordedWorkers) wasSeen(workspace, name string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.seen[workerName{workspace, name}]
+	return ok && now.Sub(at) < workerRecordInterval
 }
 
 // takeDue returns the workers to record, by workspace and by key.
@@ -88,11 +114,12 @@ func (r *recordedWorkers) forgetName(workspace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key, w := range r.lastRecorded {
-		if w.workspace == workspace && w.name == name {
+		if w.workerName == (workerName{workspace, name}) {
 			delete(r.lastRecorded, key)
 			delete(r.due[workspace], key)
 		}
 	}
+	delete(r.seen, workerName{workspace, name})
 }
 
 // forget lets the next claim record the worker again. It is called if the record was removed or could not be stored.
@@ -118,12 +145,22 @@ func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.W
 	if err != nil || !e.recordedWorkers.shouldRecord(key, c.WorkspaceID, w) {
 		return err
 	}
-	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-		tx.SaveWorkers(w)
+	if err = e.saveWorkers(ctx, c.WorkspaceID, w); err != nil {
+		e.recordedWorkers.forget(key)
+	}
+	return err
+}
+
+// saveWorkers records workers, with one write.
+func (e *Engine) saveWorkers(ctx context.Context, workspace string, workers ...fermata.Worker) error {
+	var at time.Time
+	err := e.db.Write(ctx, workspace, func(tx *store.Tx) error {
+		at = tx.Now()
+		tx.SaveWorkers(workers...)
 		return nil
 	})
-	if err != nil {
-		e.recordedWorkers.forget(key)
+	if err == nil {
+		e.recordedWorkers.noteSeen(workspace, at, workers...)
 	}
 	return err
 }
@@ -131,10 +168,7 @@ func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.W
 // recordDueWorkers records the workers that are due, with one write for each workspace.
 func (e *Engine) recordDueWorkers(ctx context.Context) {
 	for workspace, workers := range e.recordedWorkers.takeDue() {
-		err := e.db.Write(ctx, workspace, func(tx *store.Tx) error {
-			tx.SaveWorkers(slices.Collect(maps.Values(workers))...)
-			return nil
-		})
+		err := e.saveWorkers(ctx, workspace, slices.Collect(maps.Values(workers))...)
 		if err == nil {
 			continue
 		}
@@ -167,6 +201,13 @@ func (e *Engine) RemoveWorker(ctx context.Context, c fermata.Caller, r fermata.C
 		return struct{}{}, nil
 	})
 	return err
+}
+
+// touchWorker records that the worker of a run called the server, unless it was recorded a moment ago.
+func (e *Engine) touchWorker(tx *store.Tx, run *fermata.Run) {
+	if !e.recordedWorkers.wasSeen(run.WorkspaceID, run.Worker, tx.Now()) {
+		tx.TouchWorkers(run.Worker)
+	}
 }
 
 // markWorkerLost makes the worker of a run whose lease has ended count as not running, until it asks for a task again.

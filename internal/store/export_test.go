@@ -75,11 +75,11 @@ func seeAll(see func(string), statements []statement, lookups []lookup) {
 }
 
 // ExecWriter runs a statement on SQLite's connection for writes.
-func ExecWriter(ctx context.Context, db *DB, text string) error {
+func ExecWriter(_ context.Context, db *DB, text string) error {
 	b := db.backend.(*sqliteBackend)
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	_, err := b.conn.ExecContext(ctx, text)
+	_, err := b.writer.exec(text)
 	return err
 }
 
@@ -97,7 +97,7 @@ func PragmaOfReader(ctx context.Context, db *DB, name string) (string, error) {
 }
 
 // Recheck reads the settings of SQLite back once more.
-func Recheck(ctx context.Context, db *DB) error { return db.backend.(*sqliteBackend).check(ctx) }
+func Recheck(db *DB) error { return db.backend.(*sqliteBackend).check() }
 
 // OpenRows starts a query on SQLite and leaves it open until the function that
 // it returns is called.
@@ -148,7 +148,7 @@ func MigrateDownTo(ctx context.Context, db *DB, version int64) error {
 	}
 	b, isPostgres := db.backend.(*postgresBackend)
 	if !isPostgres {
-		pool, err := sql.Open("sqlite", sqliteDSN(db.opts.URL, "rw", ""))
+		pool, err := sql.Open("sqlite", sqliteDSN(db.opts.URL, ""))
 		if err != nil {
 			return err
 		}

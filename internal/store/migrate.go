@@ -50,30 +50,25 @@ func programMigrations(ring *keys.Ring) []*goose.Migration {
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
-	// goose needs the pool, whose only connection this backend holds. So the
-	// connection goes back to the pool meanwhile.
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	// Closing the connection would also copy the write-ahead log, but would
-	// hide a failure.
-	if _, err := b.checkpoint(ctx, "TRUNCATE"); err != nil {
+	if _, err := b.checkpoint("TRUNCATE"); err != nil {
 		return err
 	}
-	if err := b.conn.Close(); err != nil {
+	// goose needs database/sql. The last connection that is closed copies the write-ahead log, and would hide a failure. The
+	// writer stays open, so this one is not the last.
+	db, err := sql.Open("sqlite", sqliteDSN(b.files.path, b.vfs))
+	if err != nil {
 		return err
 	}
-	b.writes.forget()
-	err := createSchema(ctx, b.writer, ring)
-	if err == nil {
-		err = migrateUp(ctx, goose.DialectSQLite3, b.writer, ring)
+	db.SetMaxOpenConns(1)
+	if err = createSchema(ctx, db, ring); err == nil {
+		err = migrateUp(ctx, goose.DialectSQLite3, db, ring)
 	}
-	// The backend needs its connection back even if ctx ended meanwhile.
-	conn, connErr := b.writer.Conn(context.WithoutCancel(ctx))
-	b.conn = conn
-	if err = errors.Join(sqliteError(err), connErr); err != nil {
+	if err = errors.Join(sqliteError(err), db.Close(), b.writer.forget()); err != nil {
 		return err
 	}
-	_, err = b.checkpoint(ctx, "TRUNCATE")
+	_, err = b.checkpoint("TRUNCATE")
 	return err
 }
 

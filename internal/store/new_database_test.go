@@ -87,7 +87,11 @@ func TestANewDatabaseNeedsKeys(t *testing.T) {
 
 func openPlain(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(t.TempDir(), "new.db"), "rwc", ""))
+	path := filepath.Join(t.TempDir(), "new.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", sqliteDSN(path, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,7 @@ import (
 // keeps. The texts of lists differ with every combination of filters.
 const maxPrepared = 1000
 
-// preparedCache keeps the first prepared statements of a connection or pool, up
-// to maxPrepared. Any further statement is prepared for one use.
+// preparedCache keeps the first prepared statements of a pool, up to maxPrepared. Any further statement is prepared for one use.
 type preparedCache struct {
 	mu  sync.RWMutex
 	all map[string]*sql.Stmt
@@ -53,11 +52,4 @@ func (p *preparedCache) add(text string, stmt *sql.Stmt) bool {
 	}
 	p.all[text] = stmt
 	return true
-}
-
-// forget drops all statements, because their connection was closed.
-func (p *preparedCache) forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all = nil
 }

@@ -22,23 +22,23 @@ const oldestSQLite = 3_051_003
 // sqliteBackend has one connection for writes and a pool of connections that
 // only read.
 type sqliteBackend struct {
-	name    string
-	writer  *sql.DB
+	name string
+	// writer is the connection for writes. gate gives it to one transaction at a time.
+	writer  *sqliteWriter
+	gate    chan struct{}
 	readers *sql.DB
-	// conn is the writer's only connection. gate gives it to one transaction at
-	// a time.
-	conn *sql.Conn
-	gate chan struct{}
-	// writes are the writer's prepared statements, reads are the readers'.
-	writes, reads preparedCache
-	files         sqliteFiles
+	// reads are the prepared statements of the readers.
+	reads preparedCache
+	files sqliteFiles
+	// vfs is described at [Options].
+	vfs string
 	// log counts the commits since the length of the write-ahead log was read.
 	log writeAheadLog
 	// onFailure is called with failures that no caller gets.
 	onFailure func(error)
 }
 
-func openSQLite(ctx context.Context, opts Options) (backend, error) {
+func openSQLite(_ context.Context, opts Options) (backend, error) {
 	path, err := filepath.Abs(strings.TrimPrefix(opts.URL, "sqlite://"))
 	if err != nil {
 		return nil, err
@@ -49,49 +49,56 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	if err := protectFiles(path, opts.Log); err != nil {
 		return nil, unavailable("close the files of the database to other users", err)
 	}
-	b := &sqliteBackend{name: newProcessName(), gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, onFailure: func(error) {}}
-	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc", opts.vfs)); err != nil {
-		return nil, err
+	b := &sqliteBackend{name: newProcessName(), gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, vfs: opts.vfs, onFailure: func(error) {}}
+	if b.writer, err = openSQLiteWriter(path, opts.vfs); err != nil {
+		return nil, unavailable("open "+path, sqliteTrouble(err))
 	}
-	b.writer.SetMaxOpenConns(1)
-	if b.conn, err = b.writer.Conn(ctx); err != nil {
-		return nil, errors.Join(unavailable("open "+path, sqliteTrouble(err)), b.writer.Close())
-	}
-	if b.readers, err = sql.Open("sqlite", sqliteDSN(path, "rw", opts.vfs)+"&_pragma=query_only(1)"); err != nil {
+	if b.readers, err = sql.Open("sqlite", sqliteDSN(path, opts.vfs)+"&_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, b.close(true))
 	}
 	b.readers.SetMaxOpenConns(opts.MaxConns)
 	b.readers.SetMaxIdleConns(opts.MaxConns)
-	if err := errors.Join(b.check(ctx), b.files.recordOpened()); err != nil {
+	if err := errors.Join(b.check(), b.files.recordOpened()); err != nil {
 		return nil, errors.Join(err, b.close(true))
 	}
 	return b, nil
 }
 
-func sqliteDSN(path, mode, vfs string) string {
-	pragmas := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_pragma=wal_autocheckpoint(0)"
-	if vfs != "" {
-		pragmas += "&vfs=" + url.QueryEscape(vfs)
+// sqliteSettings are the settings of each connection, and what reading them back returns.
+var sqliteSettings = []struct{ name, value, readBack string }{
+	{"busy_timeout", "5000", "5000"},
+	{"journal_mode", "WAL", "wal"},
+	{"synchronous", "FULL", "2"},
+	{"foreign_keys", "1", "1"},
+	{"wal_autocheckpoint", "0", "0"},
+}
+
+// sqliteDSN returns the address of a database that exists, for database/sql.
+func sqliteDSN(path, vfs string) string {
+	address := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw"
+	for _, s := range sqliteSettings {
+		address += "&_pragma=" + s.name + "(" + s.value + ")"
 	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode + pragmas
+	if vfs != "" {
+		address += "&vfs=" + url.QueryEscape(vfs)
+	}
+	return address
 }
 
 // check reads the settings back and returns an error if one was not applied.
 // Otherwise an acknowledged answer could be lost.
-func (b *sqliteBackend) check(ctx context.Context) error {
-	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "wal_autocheckpoint": "0",
-	} {
+func (b *sqliteBackend) check() error {
+	for _, s := range sqliteSettings {
 		var got string
-		if err := b.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got); err != nil {
-			return unavailable("read pragma "+pragma, sqliteTrouble(err))
+		if err := b.writer.queryRow("PRAGMA "+s.name, &got); err != nil {
+			return unavailable("read pragma "+s.name, sqliteTrouble(err))
 		}
-		if got != want {
-			return fmt.Errorf("SQLite: %s is %s and must be %s: the database would not be safe", pragma, got, want)
+		if got != s.readBack {
+			return fmt.Errorf("SQLite: %s is %s and must be %s: the database would not be safe", s.name, got, s.readBack)
 		}
 	}
 	var version string
-	if err := b.conn.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+	if err := b.writer.queryRow("SELECT sqlite_version()", &version); err != nil {
 		return unavailable("read the SQLite version", err)
 	}
 	return checkSQLiteVersion(version)
@@ -163,7 +170,7 @@ func (l lookup) queryFunc(ctx context.Context) func(*sql.Stmt) error {
 func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	b.gate <- struct{}{}
 	s := &sqliteSession{b: b}
-	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := s.exec("BEGIN IMMEDIATE"); err != nil {
 		<-b.gate
 		return nil, counter{}, err
 	}
@@ -187,43 +194,27 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 // sqliteSession is a transaction on the writer's connection.
 type sqliteSession struct{ b *sqliteBackend }
 
-func (s *sqliteSession) withStmt(ctx context.Context, text string, fn func(*sql.Stmt) error) error {
-	return s.b.wrapError(s.b.writes.withStmt(ctx, s.b.conn, text, fn))
+func (s *sqliteSession) exec(text string) error {
+	_, err := s.b.writer.exec(text)
+	return s.b.wrapError(err)
 }
 
-func (s *sqliteSession) exec(ctx context.Context, text string) error {
-	return s.withStmt(ctx, text, func(stmt *sql.Stmt) error {
-		_, err := stmt.ExecContext(ctx)
-		return err
-	})
-}
-
-func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []lookup) error {
+func (s *sqliteSession) run(_ context.Context, before []statement, lookups []lookup) error {
 	for _, st := range before {
-		if err := s.execStatement(ctx, st); err != nil {
-			return err
+		changed, err := s.b.writer.exec(st.sql, st.args...)
+		if err == nil && st.one && changed != 1 {
+			err = conflictError(st)
+		}
+		if err != nil {
+			return s.b.wrapError(err)
 		}
 	}
 	for _, l := range lookups {
-		if err := s.withStmt(ctx, l.sql, l.queryFunc(ctx)); err != nil {
-			return err
+		if err := s.b.writer.query(l.sql, l.args, l.scanRows); err != nil {
+			return s.b.wrapError(err)
 		}
 	}
 	return nil
-}
-
-func (s *sqliteSession) execStatement(ctx context.Context, st statement) error {
-	return s.withStmt(ctx, st.sql, func(stmt *sql.Stmt) error {
-		result, err := stmt.ExecContext(ctx, st.args...)
-		if err != nil || !st.one {
-			return err
-		}
-		n, err := result.RowsAffected()
-		if err == nil && n != 1 {
-			err = conflictError(st)
-		}
-		return err
-	})
 }
 
 func (s *sqliteSession) commit(ctx context.Context, last []statement) error {
@@ -231,18 +222,18 @@ func (s *sqliteSession) commit(ctx context.Context, last []statement) error {
 		s.rollback()
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
-	if err := s.exec(ctx, "COMMIT"); err != nil {
+	if err := s.exec("COMMIT"); err != nil {
 		s.rollback()
 		return unavailable("commit", err)
 	}
-	s.b.checkpointWhenLong(ctx)
+	s.b.checkpointWhenLong()
 	<-s.b.gate
 	return nil
 }
 
 func (s *sqliteSession) rollback() {
 	// If the rollback fails, there is no transaction to roll back.
-	_ = s.exec(context.Background(), "ROLLBACK")
+	_ = s.exec("ROLLBACK")
 	<-s.b.gate
 }
 

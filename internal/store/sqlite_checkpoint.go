@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -19,15 +18,15 @@ type writeAheadLog struct{ commits int }
 // checkpointWhenLong copies the write-ahead log into the database when the log is long. SQLite's own checkpoint,
 // which runs at a commit, hides its errors. A page that the disk did not confirm would then count as written the next
 // time. The caller holds the gate.
-func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
+func (b *sqliteBackend) checkpointWhenLong() {
 	b.log.commits++
 	if b.log.commits < logCheckInterval {
 		return
 	}
 	b.log.commits = 0
-	open, err := b.checkpoint(ctx, "NOOP")
+	open, err := b.checkpoint("NOOP")
 	if err == nil && open >= checkpointPages {
-		_, err = b.checkpoint(ctx, "PASSIVE")
+		_, err = b.checkpoint("PASSIVE")
 	}
 	if err != nil {
 		b.onFailure(err)
@@ -35,16 +34,16 @@ func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
 }
 
 // checkpoint runs a checkpoint of the given mode, and returns how many pages it left in the log.
-func (b *sqliteBackend) checkpoint(ctx context.Context, mode string) (left int, err error) {
-	pages, copied, err := b.walPages(ctx, mode)
+func (b *sqliteBackend) checkpoint(mode string) (left int, err error) {
+	pages, copied, err := b.walPages(mode)
 	return pages - copied, err
 }
 
 // walPages runs a checkpoint of the given mode. It returns how many pages the log holds, and how many of them are in
 // the database as well. The mode NOOP copies no pages.
-func (b *sqliteBackend) walPages(ctx context.Context, mode string) (pages, copied int, err error) {
+func (b *sqliteBackend) walPages(mode string) (pages, copied int, err error) {
 	var busy int
-	err = b.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
+	err = b.writer.queryRow("PRAGMA wal_checkpoint("+mode+")", &busy, &pages, &copied)
 	if err != nil {
 		err = b.wrapError(fmt.Errorf("checkpoint: %w", err))
 	}
@@ -58,12 +57,12 @@ func (b *sqliteBackend) close(whole bool) error {
 	if b.readers != nil {
 		errs = append(errs, b.readers.Close())
 	}
-	if b.conn != nil && whole {
-		_, err := b.checkpoint(context.Background(), "TRUNCATE")
-		if whole = err == nil; whole {
-			err = b.conn.Close()
+	if whole {
+		_, err := b.checkpoint("TRUNCATE")
+		if err == nil {
+			err = b.writer.close()
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, b.writer.Close())...)
+	return errors.Join(errs...)
 }

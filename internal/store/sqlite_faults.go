@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
+	readers "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 )
 
 // sqliteError wraps an error as unavailable if it shows a trouble of the database itself. It returns other errors as
@@ -23,11 +24,11 @@ func sqliteError(err error) error {
 // sqliteTrouble returns the error as a [Trouble] if it shows a trouble of the database itself. It returns other errors
 // as they are.
 func sqliteTrouble(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) || troubleOf(err) != nil {
+	if err == nil || troubleOf(err) != nil {
 		return err
 	}
-	switch e.Code() & 0xff {
+	code := sqliteCode(err)
+	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return diskFullTrouble("the disk of the database is full", err)
 	case sqlite3.SQLITE_READONLY:
@@ -37,13 +38,22 @@ func sqliteTrouble(err error) error {
 	case sqlite3.SQLITE_CANTOPEN:
 		return temporaryTrouble("the files of the database cannot be opened", "see that the folder is there and belongs to the server", err)
 	case sqlite3.SQLITE_IOERR:
-		return stopTrouble("the disk failed: "+ioFailure(e.Code()), err)
+		return stopTrouble("the disk failed: "+ioFailure(code), err)
 	case sqlite3.SQLITE_CORRUPT:
 		return malformedTrouble("the database is malformed", err)
 	case sqlite3.SQLITE_NOTADB:
 		return malformedTrouble("the file is no database", err)
 	}
 	return err
+}
+
+// sqliteCode returns SQLite's extended code of an error, or [sqlite3.SQLITE_ERROR] if the error is not SQLite's. The
+// writer and the readers have errors of different types.
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*readers.Error](err); ok {
+		return e.Code()
+	}
+	return int(sqlite.ErrCode(err))
 }
 
 // ioFailure returns a text that says which operation of the disk failed.

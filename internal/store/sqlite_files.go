@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,7 +95,7 @@ func sizeOf(path string) (int64, error) {
 func (b *sqliteBackend) inspectSizes() error {
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	pages, _, err := b.walPages(context.Background(), "NOOP")
+	pages, _, err := b.walPages("NOOP")
 	if err != nil {
 		return err
 	}
@@ -126,6 +125,6 @@ func (b *sqliteBackend) inspectSizes() error {
 
 // readPragma returns the integer that a pragma of the writer's connection returns.
 func (b *sqliteBackend) readPragma(pragma string) (n int64, err error) {
-	err = b.conn.QueryRowContext(context.Background(), pragma).Scan(&n)
+	err = b.writer.queryRow(pragma, &n)
 	return n, sqliteError(err)
 }

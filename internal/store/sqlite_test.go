@@ -28,9 +28,9 @@ func TestSQLiteSettingsAreReadBack(t *testing.T) {
 		t.Run(pragma, func(t *testing.T) {
 			t.Parallel()
 			db := storetest.Open(t, storetest.SQLite(t))
-			must(t, store.Recheck(t.Context(), db))
+			must(t, store.Recheck(db))
 			must(t, store.ExecWriter(t.Context(), db, "PRAGMA "+pragma+" = "+unsafe))
-			if store.Recheck(t.Context(), db) == nil {
+			if store.Recheck(db) == nil {
 				t.Error("the unsafe setting was taken")
 			}
 		})
