@@ -24,9 +24,14 @@ type sqliteWriter struct {
 // writerStatement is a prepared statement.
 type writerStatement struct {
 	*sqlite.Stmt
-	// args are the indexes of the arguments of the parameters. A parameter may stand several times in the text.
+	// args are the indexes of the arguments of the parameters.
 	args []int
+	// large are the parameters whose arguments take much memory.
+	large []int
 }
+
+// largeArgument is the length from which on an argument is large.
+const largeArgument = 4096
 
 // busyTimeout is how long a connection waits for another program that holds the database.
 const busyTimeout = 5 * time.Second
@@ -90,8 +95,16 @@ func newWriterStatement(stmt *sqlite.Stmt) (*writerStatement, error) {
 	return st, nil
 }
 
-// release ends the use of the statement, and frees the memory of its arguments.
-func (st *writerStatement) release() error { return errors.Join(st.Reset(), st.ClearBindings()) }
+// release ends the use of the statement, and frees the memory of large arguments. The others stay until the next use: if
+// they were cleared, SQLite would prepare some statements again each time.
+func (st *writerStatement) release() error {
+	err := st.Reset()
+	for _, param := range st.large {
+		st.BindNull(param)
+	}
+	st.large = st.large[:0]
+	return err
+}
 
 func (st *writerStatement) bind(args []any) error {
 	for i, n := range st.args {
@@ -109,6 +122,9 @@ func (st *writerStatement) bindOne(param int, arg any) error {
 	switch v := arg.(type) {
 	case string:
 		st.BindText(param, v)
+		if len(v) >= largeArgument {
+			st.large = append(st.large, param)
+		}
 	case int64:
 		st.BindInt64(param, v)
 	case int:
@@ -118,6 +134,9 @@ func (st *writerStatement) bindOne(param int, arg any) error {
 			st.BindNull(param)
 		} else {
 			st.BindBytes(param, v)
+			if len(v) >= largeArgument {
+				st.large = append(st.large, param)
+			}
 		}
 	case float64:
 		st.BindFloat(param, v)
