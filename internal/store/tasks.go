@@ -196,14 +196,35 @@ func (tx *Tx) InsertTask(t *fermata.Task) {
 	tx.noteTask(t)
 	tx.markStale(t.ID)
 	tx.markStale(t.BlockedBy...)
-	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
-		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
-		created_by, created_at, updated_at, isolated)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
-		tx.workspace, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
-		t.Runner, columnText(t.Labels), columnText(t.Spec), columnText(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
-		boolColumn(t.EndsWithAnswer), t.SessionKey, columnText(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli(), boolColumn(t.Isolated))
+	tx.insertedTasks = append(tx.insertedTasks, insertedTask{t, len(tx.statements)})
+	tx.exec("")
 	tx.insertDependencies(t)
+}
+
+// insertedTask is a task that was added, and the place of its statement. The statement is written later, with the values
+// with which the task was saved last.
+type insertedTask struct {
+	task *fermata.Task
+	at   int
+}
+
+func insertTaskStatement(t *fermata.Task) statement {
+	return statement{
+		sql: `INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
+		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
+		created_by, created_at, updated_at, isolated, attempts, runs, run_id, session, checkpoint, summary, pending_question_id,
+		worker_token_id, agent_token_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+		$25, $26, $27, $28, $29, $30, $31, $32, $33)`,
+		args: []any{
+			t.WorkspaceID, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
+			t.Runner, columnText(t.Labels), columnText(t.Spec), columnText(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
+			boolColumn(t.EndsWithAnswer), t.SessionKey, columnText(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli(),
+			boolColumn(t.Isolated), t.Attempts, t.Runs, t.RunID, columnText(t.Session), columnText(t.Checkpoint), t.Summary,
+			t.PendingQuestionID, t.WorkerTokenID, t.AgentTokenID,
+		},
+		one: true,
+	}
 }
 
 func (tx *Tx) insertDependencies(t *fermata.Task) {
@@ -220,6 +241,10 @@ func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
 	tx.noteTask(t)
 	tx.markStale(t.ID)
+	if i := slices.IndexFunc(tx.insertedTasks, func(added insertedTask) bool { return added.task.ID == t.ID }); i >= 0 {
+		tx.insertedTasks[i].task = t
+		return
+	}
 	if i := slices.IndexFunc(tx.savedTasks, func(saved *fermata.Task) bool { return saved.ID == t.ID }); i >= 0 {
 		tx.savedTasks[i] = t
 		return

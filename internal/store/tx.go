@@ -30,14 +30,16 @@ type group struct {
 // Tx is one caller's part of a transaction. It reads like a [Reader], and sees the writes of this caller and of the
 // callers before it. It does not see their events; see [Tx.HasAppended].
 //
-// The methods that write build their statement at once, with the values of that moment; only [Tx.SaveTask] builds it
-// later. The statements are sent before the caller's next look-up, or with the end of the transaction.
+// The methods that write build their statement at once, with the values of that moment; only [Tx.InsertTask] and
+// [Tx.SaveTask] build it later. The statements are sent before the caller's next look-up, or with the end of the transaction.
 type Tx struct {
 	Reader
 	g          *group
 	statements []statement
-	// savedTasks are the saved tasks. The row of each is written once, however often the task changes.
-	savedTasks []*fermata.Task
+	// insertedTasks and savedTasks are the added and the saved tasks. The row of each is written once, however often the task
+	// changes.
+	insertedTasks []insertedTask
+	savedTasks    []*fermata.Task
 	// tasks are the tasks that were added or saved, by id.
 	tasks  map[string]*fermata.Task
 	events []*fermata.Event
@@ -122,8 +124,12 @@ func (tx *Tx) execAny(sql string, args ...any) {
 	tx.statements = append(tx.statements, statement{sql: sql, args: args})
 }
 
-// queueSaves turns the saved tasks into statements.
+// queueSaves turns the added and the saved tasks into statements.
 func (tx *Tx) queueSaves() {
+	for _, added := range tx.insertedTasks {
+		tx.statements[added.at] = insertTaskStatement(added.task)
+	}
+	tx.insertedTasks = tx.insertedTasks[:0]
 	for _, t := range tx.savedTasks {
 		tx.updateTask(t)
 	}
