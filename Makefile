@@ -7,7 +7,6 @@ MAKEFLAGS += --no-print-directory
 with-postgres := scripts/with-postgres
 say = @echo "==> $(1)"
 comma := ,
-# -s -w leave out what only debuggers read. Stack traces and build information stay.
 # Stamping the commit into a program fails where git cannot read the checkout (another owner, no commit yet).
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
@@ -39,6 +38,7 @@ web/dist/index.html: web/node_modules/.package-lock.json web/openapi.json $(web-
 	$(call say,building the web interface)
 	@cd web && npm run --silent build
 
+# -s -w leave out what only debuggers read. Stack traces and build information stay.
 .PHONY: build
 build: ## Build bin/fermata, one static binary
 	@$(MAKE) web || echo "==> going on without the web interface: its address says how to build it"

@@ -66,9 +66,9 @@ func (r Reader) ClaimableKinds() ([]fermata.TaskKind, error) {
 	return list(r, scanKind, claimableKindsSQL, r.workspace)
 }
 
-// claimableKindsSQL jumps from the first task of a kind to the first task of the next kind. A recursive query can only
-// pass on one value of a subquery, so it passes on the id of the task. SQLite searches the index by all four columns only
-// if they are compared with expressions, not with columns.
+// claimableKindsSQL jumps from the first task of a kind to the first task of the next kind. A subquery returns one value, so
+// each step returns the id of its task, and the next step reads the kind from that task. SQLite searches the index by all
+// four columns only if they are compared with expressions, not with columns.
 const claimableKindsSQL = `WITH RECURSIVE first (id) AS (
 	SELECT (SELECT id FROM tasks WHERE workspace_id = $1 AND ` + claimable + `
 		ORDER BY runner, isolated, project, agent LIMIT 1)

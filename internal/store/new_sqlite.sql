@@ -299,8 +299,6 @@ CREATE TABLE "messages" (
     PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX messages_of_task ON messages (task_id, workspace_id, id);
-CREATE INDEX tasks_board ON tasks (workspace_id, (state || ''), id)
-    WHERE state NOT IN ('awaiting_input', 'awaiting_approval', 'input_received');
 CREATE TABLE closings (
     workspace_id TEXT NOT NULL,
     asked_at     BIGINT NOT NULL,
@@ -592,6 +590,8 @@ CREATE INDEX tasks_due ON tasks (defer_until) WHERE defer_until > 0;
 CREATE INDEX tasks_claim_kind ON tasks (workspace_id, runner, isolated, project, agent, state, priority, id)
 	WHERE state IN ('open', 'input_received');
 CREATE INDEX workers_name ON workers (name, workspace_id);
+CREATE INDEX tasks_board ON tasks (workspace_id, (state || ''), id)
+	WHERE state <> 'awaiting_input' AND state <> 'awaiting_approval' AND state <> 'input_received';
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -626,6 +626,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 38, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 39, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 40, 1);
 INSERT INTO workspaces (id, name, event_seq, event_hash, policy, created_at, min_compatible_version) VALUES ('default', 'default', 0, '', '', 0, 32);
 INSERT INTO projects (workspace_id, name, created_at) VALUES ('default', 'default', 0);
 INSERT INTO key_check (workspace_id, sealed) VALUES ('default', 'fermata');

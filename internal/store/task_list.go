@@ -91,7 +91,7 @@ func (o taskOrder) addAfter(w *whereClause, place TaskPosition) {
 // onBoard is the condition of the board's index. inState is a condition on the
 // state that fits this index and no other one.
 const (
-	onBoard = "state NOT IN ('awaiting_input', 'awaiting_approval', 'input_received')"
+	onBoard = "state <> 'awaiting_input' AND state <> 'awaiting_approval' AND state <> 'input_received'"
 	inState = "state || '' = '%s'"
 )
 

@@ -17,7 +17,7 @@ func (b *bench) workers(ctx context.Context) error {
 	return b.runOnEach(ctx, "workers", func(d *database, server *process) error { return b.workerThroughput(ctx, d, server) })
 }
 
-// workerFlow is a team of workers, and the cycles that clients play with them.
+// workerFlow is a team of workers that do the tasks of clients.
 type workerFlow struct {
 	shared *http.Client
 	url    string
