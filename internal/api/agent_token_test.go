@@ -51,7 +51,7 @@ func TestTheClaimOfAResultNamesTheTokenOfTheAgents(t *testing.T) {
 		r := w.call(worker, "POST /v1/runs/"+c.Run.ID+"/finish",
 			fmt.Sprintf(`{"token":%d,"result":"completed","claim":{"worker":"w"}}`, c.Run.Token), "Fermata-Agent-Token", header)
 		var got fermata.FinishReply
-		if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.status != http.StatusOK || got.Task == nil || got.State != fermata.TaskDone {
+		if err := json.Unmarshal(r.body, &got); err != nil || r.status != http.StatusOK || got.Task == nil || got.State != fermata.TaskDone {
 			t.Fatalf("the result got %d %s (%v)", r.status, r.body, err)
 		}
 		return got

@@ -90,9 +90,9 @@ type workspace struct {
 	id string
 	s  *Service
 	// wakeup wakes the planner. changed reports whether the channels must be read again.
-	wakeup   chan struct{}
-	mu       sync.Mutex
-	changed  bool
+	wakeup  chan struct{}
+	mu      sync.Mutex
+	changed bool
 	// isLoaded reports whether the channels, the devices and the routes are as of the last event that this process
 	// knows.
 	isLoaded bool

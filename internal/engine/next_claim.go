@@ -19,8 +19,11 @@ type nextClaim struct {
 
 // prepareNextClaim prepares the claim of the request, which may be nil.
 func (e *Engine) prepareNextClaim(ctx context.Context, c fermata.Caller, r *fermata.ClaimRequest) (*nextClaim, error) {
-	if r == nil || c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource) != nil {
+	if r == nil {
 		return nil, nil
+	}
+	if err := c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource); err != nil {
+		return nil, nil //nolint:nilerr // the result counts all the same
 	}
 	n := &nextClaim{e: e, caller: c, request: *r}
 	n.request.Visible = r.Visible.Intersect(c.VisibleProjects())

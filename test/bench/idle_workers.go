@@ -21,7 +21,7 @@ func (b *bench) idle(ctx context.Context) error {
 
 // startIdle starts workers that wait for tasks of projects that have none. Their names begin with the prefix. It returns
 // when each has sent its first claim.
-func startIdle(ctx context.Context, d *database, server *process, prefix string, n int) (stop func() error, err error) {
+func startIdle(ctx context.Context, d *database, server *process, prefix string, n int) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	shared := pool()
 	var team, starting sync.WaitGroup
@@ -54,7 +54,7 @@ func startIdle(ctx context.Context, d *database, server *process, prefix string,
 			all = errors.Join(all, e)
 		}
 		return all
-	}, nil
+	}
 }
 
 // idleWorkers measures what workers cost that wait for tasks of other projects.
@@ -80,11 +80,8 @@ func (b *bench) judgeIdleWorkers(ctx context.Context, d *database, server *proce
 	if err != nil {
 		return err
 	}
-	stop, err := startIdle(ctx, d, server, fmt.Sprintf("idle-%d", n), n)
+	stop := startIdle(ctx, d, server, fmt.Sprintf("idle-%d", n), n)
 	defer func() { err = errors.Join(err, stop()) }()
-	if err != nil {
-		return err
-	}
 	window := 60 * time.Second
 	if b.short {
 		window = 10 * time.Second
