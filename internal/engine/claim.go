@@ -53,12 +53,11 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 	switch {
 	case joined == nil:
 		return claim, err
-	case claim == nil && ctx.Err() == nil:
-		// A write took a task for this claim at the moment at which the wait ended.
+	case claim == nil && (ctx.Err() == nil || idempotencyOf(ctx).key != ""):
+		// A write took a task for this claim at the moment at which the wait ended. The wait also ends when the server stops,
+		// while the worker is still there. A worker that is gone gets this task if it makes the same claim again.
 		return joined, nil
-	}
-	if idempotencyOf(ctx).key != "" {
-		// The worker may make the same claim again, and then gets this task.
+	case idempotencyOf(ctx).key != "":
 		return claim, err
 	}
 	return claim, errors.Join(err, e.releaseUndelivered(ctx, w, joined))
