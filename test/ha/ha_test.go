@@ -18,52 +18,53 @@ const changes = 150
 // onlyFaults selects the faults: go test -tags lab ./test/ha -run Lost -faults frozen.
 var onlyFaults = flag.String("faults", ".", "a regular expression that the names of the faults must match")
 
-// fault is something that goes wrong. strike returns how it is repaired, and the leader that must be replaced, if one
-// must.
+// fault is something that goes wrong. strike returns how it is repaired. If the leader must be replaced, replaces is true,
+// and strike returns its machine.
 type fault struct {
-	name   string
-	strike func(w *world) (repair func(), replaced *cluster.Machine)
+	name     string
+	replaces bool
+	strike   func(w *world) (repair func(), replaced *cluster.Machine)
 }
 
 var faults = []fault{
-	{"the leader is killed", func(w *world) (func(), *cluster.Machine) {
+	{"the leader is killed", true, func(w *world) (func(), *cluster.Machine) {
 		m := w.leader()
 		m.Kill()
 		return func() { w.start(m) }, m
 	}},
-	{"the leader is frozen", func(w *world) (func(), *cluster.Machine) {
+	{"the leader is frozen", true, func(w *world) (func(), *cluster.Machine) {
 		m := w.leader()
 		m.Freeze()
 		return m.Thaw, m
 	}},
-	{"only PostgreSQL of the leader is killed", func(w *world) (func(), *cluster.Machine) {
+	{"only PostgreSQL of the leader is killed", false, func(w *world) (func(), *cluster.Machine) {
 		w.leader().KillPostgres()
 		return func() {}, nil
 	}},
-	{"the synchronous standby is killed", func(w *world) (func(), *cluster.Machine) {
+	{"the synchronous standby is killed", false, func(w *world) (func(), *cluster.Machine) {
 		m := w.standby(true)
 		m.Kill()
 		return func() { w.start(m) }, nil
 	}},
-	{"the synchronous standby is frozen", func(w *world) (func(), *cluster.Machine) {
+	{"the synchronous standby is frozen", false, func(w *world) (func(), *cluster.Machine) {
 		m := w.standby(true)
 		m.Freeze()
 		return m.Thaw, nil
 	}},
-	{"a replica of Fermata is frozen", func(w *world) (func(), *cluster.Machine) {
+	{"a replica of Fermata is frozen", false, func(w *world) (func(), *cluster.Machine) {
 		p := w.Applications[0].Process("fermata")
 		p.Freeze()
 		return p.Thaw, nil
 	}},
-	{"a replica of Fermata is killed", func(w *world) (func(), *cluster.Machine) {
+	{"a replica of Fermata is killed", false, func(w *world) (func(), *cluster.Machine) {
 		w.Applications[1].Process("fermata").Crash()
 		return func() {}, nil
 	}},
-	{"a pgbouncer is killed", func(w *world) (func(), *cluster.Machine) {
+	{"a pgbouncer is killed", false, func(w *world) (func(), *cluster.Machine) {
 		w.Applications[2].Process("pgbouncer").Crash()
 		return func() {}, nil
 	}},
-	{"the etcd of the leader is killed", func(w *world) (func(), *cluster.Machine) {
+	{"the etcd of the leader is killed", false, func(w *world) (func(), *cluster.Machine) {
 		p := w.leader().Process("etcd")
 		p.Kill()
 		return func() {
@@ -72,11 +73,11 @@ var faults = []fault{
 			}
 		}, nil
 	}},
-	{"HAProxy is killed", func(w *world) (func(), *cluster.Machine) {
+	{"HAProxy is killed", false, func(w *world) (func(), *cluster.Machine) {
 		w.Front.Process("haproxy").Crash()
 		return func() {}, nil
 	}},
-	{"another machine becomes the leader on purpose", func(w *world) (func(), *cluster.Machine) {
+	{"another machine becomes the leader on purpose", true, func(w *world) (func(), *cluster.Machine) {
 		m := w.leader()
 		if err := w.Switchover(patience.Context(w), m, w.standby(true)); err != nil {
 			w.Fatal(err)
@@ -136,7 +137,7 @@ func TestRollingUpgrade(t *testing.T) {
 	w := begin(t)
 	w.load()
 	p := w.startPulse()
-	for range 3 {
+	for range 2 {
 		for _, m := range w.Applications {
 			w.story.AwaitChanges(changes)
 			if err := m.Process("fermata").Stop(); err != nil {
