@@ -138,7 +138,7 @@ func (c *contest) reread() {
 // While the leader is killed, frozen and replaced, each question keeps the one answer that the first client was told
 // (linearizability, with porcupine).
 func TestOneAnswerAcrossFailovers(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.front.RetriesUntilReply = true
 	c := w.newContest()
 	ctx, stop := context.WithCancel(t.Context())

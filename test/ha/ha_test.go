@@ -15,7 +15,7 @@ import (
 // changes is how many changes are acknowledged between two faults.
 const changes = 150
 
-// onlyFaults selects the faults: go test -tags lab ./test/ha -run Lost -faults frozen.
+// onlyFaults selects the faults: go test -tags lab ./test/ha -run Acknowledged -faults frozen.
 var onlyFaults = flag.String("faults", ".", "a regular expression that the names of the faults must match")
 
 // fault is something that goes wrong. strike returns how it is repaired. If the leader must be replaced, replaces is true,
@@ -96,7 +96,17 @@ func (w *world) start(m *cluster.Machine) {
 // With a synchronous standby, one fault after another loses nothing that was acknowledged. Writes go on after each, also
 // before it is repaired.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
-	w := begin(t)
+	sufferAll(t, begin(t, nil))
+}
+
+// The same holds for replicas that connect to PostgreSQL past the poolers, with sessions that last.
+func TestNothingIsLostPastThePoolers(t *testing.T) {
+	sufferAll(t, begin(t, func(o *cluster.Options) { o.PastPoolers = true }))
+}
+
+// sufferAll lets the faults happen one after another, and compares what was acknowledged with what is there.
+func sufferAll(t *testing.T, w *world) {
+	t.Helper()
 	w.front.RetriesUntilReply = true
 	w.load()
 	only := regexp.MustCompile(*onlyFaults)
@@ -134,7 +144,7 @@ func (w *world) suffer(f fault) {
 
 // While the replicas are replaced one after another, as an upgrade does, clients that retry as usual notice nothing.
 func TestRollingUpgrade(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.load()
 	p := w.startPulse()
 	for range 2 {

@@ -38,8 +38,8 @@ type world struct {
 	story    *story.Story
 }
 
-// begin starts a deployment that ends with the test. Clients reach it through HAProxy alone.
-func begin(t *testing.T) *world {
+// begin starts a deployment that ends with the test. Clients reach it through HAProxy alone. The change may be nil.
+func begin(t *testing.T, change func(*cluster.Options)) *world {
 	t.Helper()
 	w := &world{T: t, random: process.NewRandom(t)}
 	folder, err := os.MkdirTemp("", "fermata-ha-") //nolint:usetesting // PostgreSQL reads it as another user
@@ -60,10 +60,14 @@ func begin(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Cluster, err = cluster.Start(patience.Context(t), cluster.Options{
+	options := cluster.Options{
 		Folder: folder, Templates: templates, Binary: process.Binary(t), Network: w.freeNetwork(),
 		Settings: []string{"FERMATA_LOG_LEVEL=warn"}, Report: func(step string) { t.Log(step) },
-	})
+	}
+	if change != nil {
+		change(&options)
+	}
+	w.Cluster, err = cluster.Start(patience.Context(t), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	Network string
 	// Asynchronous makes commits wait for no standby.
 	Asynchronous bool
+	// PastPoolers makes the replicas connect to HAProxy, past pgbouncer.
+	PastPoolers bool
 	// Settings are further settings of the replicas, as NAME=value.
 	Settings []string
 	// Report gets a line for each step of the start.
@@ -107,7 +109,10 @@ func (c *Cluster) addMachine(name, address string, owner *syscall.Credential, fi
 			return nil, err
 		}
 	}
-	v := c.values.with(values{"NAME": name, "ADDRESS": address, "DATA": m.data, "CONFIG": config})
+	v := c.values.with(values{"NAME": name, "ADDRESS": address, "DATA": m.data, "CONFIG": config, "DATABASE": address + ":6432"})
+	if c.options.PastPoolers {
+		v["DATABASE"] = c.values["FRONT"] + ":5432"
+	}
 	for _, file := range files {
 		if err := c.fill(file, config, v, owner); err != nil {
 			return nil, err

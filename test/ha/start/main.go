@@ -28,6 +28,7 @@ func run(ctx context.Context) error {
 	keep := flag.String("keep", "", "an empty or missing `folder` for data and logs, which stays (default: a folder that is removed at the end)")
 	network := flag.String("network", "127.77.0", "the first three `numbers` of the machines' loopback addresses")
 	asynchronous := flag.Bool("asynchronous", false, "acknowledge commits that no standby has")
+	pastPoolers := flag.Bool("past-poolers", false, "connect the replicas to PostgreSQL past pgbouncer")
 	templates := flag.String("files", "deploy/ha", "the `folder` with the files to fill")
 	binary := flag.String("fermata", "bin/fermata", "the `program` fermata")
 	flag.Parse()
@@ -42,7 +43,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	c, err := cluster.Start(ctx, cluster.Options{
-		Folder: folder, Templates: *templates, Binary: program, Network: *network, Asynchronous: *asynchronous,
+		Folder: folder, Templates: *templates, Binary: program, Network: *network, Asynchronous: *asynchronous, PastPoolers: *pastPoolers,
 		Report: func(step string) { fmt.Fprintln(os.Stderr, "==>", step) },
 	})
 	if err != nil {
