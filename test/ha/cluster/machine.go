@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"slices"
 	"syscall"
 	"time"
@@ -106,3 +107,12 @@ func isOK(ctx context.Context, address string) bool {
 
 // KillPostgres kills PostgreSQL on a database machine. Patroni starts it again.
 func (m *Machine) KillPostgres() { m.signalPostgres(syscall.SIGKILL) }
+
+// RunFermata runs a command of Fermata with the settings of the replica on this machine, and returns what it prints.
+func (m *Machine) RunFermata(ctx context.Context, args ...string) (string, error) {
+	p := m.Process("fermata")
+	cmd := exec.CommandContext(ctx, p.program, args...)
+	cmd.Env, cmd.Dir = p.env, "/"
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}

@@ -58,3 +58,16 @@ func (m *Machine) signalPostgres(signal syscall.Signal) {
 		}
 	}
 }
+
+// FreezeReceiver freezes the process of a standby that receives from the leader, so that the standby falls behind until
+// PostgreSQL is killed there. It reports whether there was one.
+func (m *Machine) FreezeReceiver() bool {
+	found := false
+	for _, pid := range m.postgresTree() {
+		title, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+		if err == nil && strings.Contains(string(title), "walreceiver") {
+			found = syscall.Kill(pid, syscall.SIGSTOP) == nil
+		}
+	}
+	return found
+}
