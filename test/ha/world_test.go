@@ -61,11 +61,14 @@ func begin(t *testing.T, change func(*cluster.Options)) *world {
 		t.Fatal(err)
 	}
 	options := cluster.Options{
-		Folder: folder, Templates: templates, Binary: process.Binary(t), Network: w.freeNetwork(),
+		Folder: folder, Templates: templates, Binary: process.Binary(t),
 		Settings: []string{"FERMATA_LOG_LEVEL=warn"}, Report: func(step string) { t.Log(step) },
 	}
 	if change != nil {
 		change(&options)
+	}
+	if options.Network == "" {
+		options.Network = w.freeNetwork()
 	}
 	w.Cluster, err = cluster.Start(patience.Context(t), options)
 	if err != nil {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cluster
 
 import (
@@ -27,6 +29,9 @@ type Options struct {
 	Asynchronous bool
 	// PastPoolers makes the replicas connect to HAProxy, past pgbouncer.
 	PastPoolers bool
+	// Links gives each machine a network namespace, so that links between machines can be cut (see makeLinks). Network
+	// must then be no loopback network.
+	Links bool
 	// Settings are further settings of the replicas, as NAME=value.
 	Settings []string
 	// Report gets a line for each step of the start.
@@ -60,6 +65,9 @@ func (c *Cluster) DatabaseURL() string {
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c := &Cluster{options: options}
 	err := c.prepare()
+	if err == nil && options.Links {
+		err = c.makeLinks()
+	}
 	if err == nil {
 		err = c.startAll(ctx)
 	}
@@ -80,7 +88,7 @@ func (c *Cluster) prepare() (err error) {
 	}
 	address := func(last int) string { return fmt.Sprintf("%s.%d", c.options.Network, last) }
 	c.values = values{
-		"FRONT": address(1), "NETWORK": "127.0.0.0/8", "POSTGRES_BIN": c.bin, "SYNCHRONOUS": fmt.Sprint(!c.options.Asynchronous),
+		"FRONT": address(1), "NETWORK": c.clients(), "POSTGRES_BIN": c.bin, "SYNCHRONOUS": fmt.Sprint(!c.options.Asynchronous),
 		"SUPERUSER_PASSWORD": newPassword(), "REPLICATION_PASSWORD": newPassword(), "FERMATA_PASSWORD": newPassword(),
 	}
 	for n := range size {
@@ -98,6 +106,14 @@ func (c *Cluster) prepare() (err error) {
 		}
 	}
 	return c.addFront(address(1))
+}
+
+// clients are the addresses from which machines connect. On loopback, Linux chooses them.
+func (c *Cluster) clients() string {
+	if c.options.Links {
+		return c.options.Network + ".0/24"
+	}
+	return "127.0.0.0/8"
 }
 
 // addMachine makes the folders of a machine and fills its files.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cluster
 
 import (
@@ -26,6 +28,8 @@ type Process struct {
 	args    []string
 	env     []string
 	logFile string
+	// namespace is the file of the network namespace that it runs in, or empty for the one of this process.
+	namespace string
 	// owner is the user that it runs as, or nil for the user of this process.
 	owner *syscall.Credential
 
@@ -59,6 +63,13 @@ func (p *Process) supervise(stop, ended chan struct{}, started chan<- error) {
 	defer close(ended)
 	// The system tells a process that its parent died when the thread ends that started it.
 	runtime.LockOSThread()
+	if p.namespace != "" {
+		// The thread is not used for anything else: it ends with this goroutine.
+		if err := enterNamespace(p.namespace); err != nil {
+			started <- err
+			return
+		}
+	}
 	for {
 		cmd, err := p.launch(stop)
 		if started != nil {

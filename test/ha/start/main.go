@@ -1,5 +1,5 @@
-// Command start runs the large deployment of deploy/ha on this machine until it is interrupted. It is what `make ha`
-// runs.
+//go:build linux
+
 package main
 
 import (
