@@ -319,7 +319,7 @@ func (st *stream) extendDeadline() {
 
 func (st *stream) write(parts ...string) bool {
 	for _, part := range parts {
-		if _, err := io.WriteString(st.w, part); err != nil {
+		if _, err := io.WriteString(st.w, part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/test/ha/cluster"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/story"
 )
 
@@ -104,7 +105,9 @@ func (w *world) sufferCut(c cut) {
 		promoted := time.Since(struck)
 		w.Logf("%s: promotion after %.1f s, the next write %.1f s later", c.name, promoted.Seconds(), p.awaitNext().Seconds())
 	}
-	if !c.stops {
+	if c.stops {
+		patience.Await(w, "HAProxy has no replica that is ready", func() bool { return !w.Front.IsReady(w.Context()) })
+	} else {
 		w.story.AwaitChanges(changes)
 	}
 	for _, m := range ends {

@@ -53,7 +53,7 @@ func begin(t *testing.T, change func(*cluster.Options)) *world {
 		}
 		_ = os.RemoveAll(folder)
 	})
-	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // see above
+	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	templates, err := filepath.Abs("../../deploy/ha")

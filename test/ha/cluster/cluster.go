@@ -301,7 +301,7 @@ func (c *Cluster) shareKey(m *Machine) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(filepath.Dir(m.data), "master.key"), key, 0o600)
+	return os.WriteFile(filepath.Join(filepath.Dir(m.data), "master.key"), key, 0o600) //nolint:gosec // the caller names the folder
 }
 
 // findToken returns the token that the first replica printed at its first start.

@@ -48,7 +48,7 @@ func (c *Cluster) fill(name, folder string, v values, owner *syscall.Credential)
 		return fmt.Errorf("deploy/ha/%s: no value for %s", name, strings.Join(missing, ", "))
 	}
 	path := filepath.Join(folder, name)
-	if err := os.WriteFile(path, []byte(filled), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(filled), 0o600); err != nil { //nolint:gosec // the caller names the folder
 		return err
 	}
 	return give(path, owner)

@@ -14,9 +14,19 @@ import (
 // bridge is the network device that joins the machines of a deployment with links of their own.
 const bridge = "fermata0"
 
+// namespaces is the folder in which ip keeps network namespaces.
+const namespaces = "/run/netns"
+
 // makeLinks gives each machine a network namespace with its address. It needs root, and namespaces of this process's own
 // for the network and the mounts, which take everything with them when they end (unshare -n -m).
 func (c *Cluster) makeLinks() error {
+	// ip keeps a file for each namespace. On a file system of their own, they end with this process, too.
+	if err := os.MkdirAll(namespaces, 0o755); err != nil { //nolint:gosec // as ip makes it
+		return err
+	}
+	if err := unix.Mount("none", namespaces, "tmpfs", 0, ""); err != nil {
+		return fmt.Errorf("mount a file system at %s: %w", namespaces, err)
+	}
 	err := runIP(
 		"link set lo up",
 		"link add "+bridge+" type bridge",
@@ -39,7 +49,7 @@ func (c *Cluster) makeLinks() error {
 			return err
 		}
 		for _, p := range m.processes {
-			p.namespace = "/run/netns/" + m.Name
+			p.namespace = namespaces + "/" + m.Name
 		}
 	}
 	return nil
