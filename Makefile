@@ -16,7 +16,7 @@ help: ## List the targets
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
-	@echo "Variables: ANSWER (demo), BENCH_FLAGS (bench), SINCE (quick: the commit before the change)"
+	@echo "Variables: ANSWER (demo), BENCH_FLAGS (bench), HA_FLAGS (ha), SINCE (quick: the commit before the change)"
 	@echo "           GROUP, PACKAGE, RUN, TEST_FLAGS (test: a part of it, as in make test GROUP=rooms PACKAGE=./internal/engine RUN=Undo)"
 	@echo "           FERMATA_TEST_POSTGRES (test, bench, crash: use this server instead of starting one)"
 
@@ -51,6 +51,15 @@ demo: ## Build and show a question from start to end (ANSWER="..." answers it)
 	@$(MAKE) build
 	$(call say,starting the demo)
 	@bin/fermata demo $${ANSWER:+--answer "$$ANSWER"}
+
+.PHONY: ha
+ha: ## Run the large deployment on this machine: Patroni, etcd, pgbouncer, HAProxy, three replicas (HA_FLAGS="...")
+	@scripts/setup go git ha
+	@$(MAKE) build
+	@CGO_ENABLED=0 go build -trimpath $(buildvcs) -o bin/test/ha ./test/ha/start
+	$(call say,starting three databases and three replicas)
+	@# exec lets the interrupt of a terminal reach this program alone.
+	@exec bin/test/ha $(HA_FLAGS)
 
 .PHONY: test
 test: ## Run the gate: format, vet, lint, all tests, SQLite and PostgreSQL, the race detector
@@ -108,7 +117,7 @@ seams: ## Play random sequences against the laws of the system (docs/inside/test
 
 .PHONY: crash
 crash: ## Run the fuzz tests and the long labs: kill, restart, compare; random sequences for half an hour
-	@scripts/setup go git postgres pgbouncer claude
+	@scripts/setup go git postgres pgbouncer ha claude
 	$(call say,fuzzing what is read of others (a minute a test))
 	@scripts/fuzz
 	$(call say,running the long labs (up to two hours))

@@ -27,7 +27,9 @@ type StreamQuery struct {
 	// every later event, so state that you read from then on misses nothing.
 	OnOpen func()
 	// OnReset is called when the server cannot replay the missed events. These
-	// events are lost; reload everything that you built from events.
+	// events are lost; reload everything that you built from events. It is also
+	// called when an event that you got was replaced: it was not acknowledged
+	// yet, and the database lost it in a failover.
 	OnReset func()
 	// OnDrop is called each time a connection broke, before the client
 	// reconnects.
@@ -86,6 +88,8 @@ type stream struct {
 	// the current one was.
 	opened, connected bool
 	retry             time.Duration
+	// newest is the newest event that the caller got, or nil.
+	newest *fermata.Event
 }
 
 // connect opens one connection and reads it to the end. It never returns nil.
@@ -161,17 +165,26 @@ func (s *stream) read(r *sseReader) error {
 // comes from a newer server.
 func (s *stream) handle(f frame) error {
 	if f.name == "reset" {
-		if s.q.OnReset != nil {
-			s.q.OnReset()
-		}
+		s.reset()
 		return nil
 	}
 	if e, ok := f.event(); ok && !s.isKnown(e.Seq) {
+		if s.newest != nil && e.Seq == s.newest.Seq+1 && e.PrevHash != s.newest.Hash {
+			s.reset()
+		}
+		s.newest = e
 		if err := s.onEvent(e); err != nil {
 			return handlerError{err}
 		}
 	}
 	return nil
+}
+
+func (s *stream) reset() {
+	s.newest = nil
+	if s.q.OnReset != nil {
+		s.q.OnReset()
+	}
 }
 
 // event returns the frame's event, or false if it holds none.

@@ -111,6 +111,26 @@ func TestStreamReset(t *testing.T) {
 	}
 }
 
+// A connection breaks in a failover that loses the last event, and the next one continues with another history.
+func TestStreamNoticesAReplacedEvent(t *testing.T) {
+	t.Parallel()
+	for prev, want := range map[string]int{"kept": 0, "another": 1} {
+		c := newTest(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			if r.Header.Get("Last-Event-ID") != "3" {
+				fmt.Fprint(w, "id: 3\nevent: x\ndata: {\"seq\":3,\"hash\":\"kept\"}\n\n")
+				return
+			}
+			fmt.Fprintf(w, "id: 4\nevent: x\ndata: {\"seq\":4,\"prev_hash\":%q,\"hash\":\"b\"}\n\n", prev)
+		})
+		resets := 0
+		got, err := collect(t.Context(), c, StreamQuery{FromStart: true, OnReset: func() { resets++ }}, 2)
+		if !errors.Is(err, errEnough) || !slices.Equal(got, []int64{3, 4}) || resets != want {
+			t.Errorf("%s: got %v, %v, %d resets, not %d", prev, got, err, resets, want)
+		}
+	}
+}
+
 func TestStreamThatCannotOpenIsAnError(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]fermata.Code{

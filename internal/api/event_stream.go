@@ -130,8 +130,9 @@ type stream struct {
 	caller fermata.Caller
 	task   string
 	types  []string
-	// seen is the number of the last event that was sent or filtered out.
+	// seen is the number of the last event that was sent or filtered out. hash is its hash, or empty if it was never read.
 	seen int64
+	hash string
 	// since is the instant after which a change of the caller's rights ends the stream. Earlier changes were known
 	// when the caller was authenticated.
 	since time.Time
@@ -222,10 +223,11 @@ func (st *stream) run(ctx context.Context) {
 func (st *stream) writeStart() bool {
 	st.extendDeadline()
 	st.clientSeq = st.seen
-	out := "retry: 1000\nid: " + strconv.FormatInt(st.seen, 10) + "\n"
+	out := "id: " + strconv.FormatInt(st.seen, 10) + "\n"
 	if st.reset {
-		out += "event: reset\ndata: {\"seq\":" + strconv.FormatInt(st.seen, 10) + "}\n"
+		out = resetFrame(st.seen)
 	}
+	out = "retry: 1000\n" + out
 	return st.write(out, "\n") && st.conn.Flush() == nil
 }
 
@@ -233,11 +235,14 @@ func (st *stream) writeStart() bool {
 // ends when the rights of its caller change; the client then connects again.
 func (st *stream) send(events []*engine.TailEvent, isVisible func(*engine.TailEvent) bool) bool {
 	sent := false
+	if len(events) > 0 && st.hash != "" && events[0].PrevHash != st.hash && !st.writeReset() {
+		return false
+	}
 	for _, e := range events {
 		if st.caller.IsEnded(e.At) {
 			return false
 		}
-		st.seen = e.Seq
+		st.seen, st.hash = e.Seq, e.Hash
 		if e.At.After(st.since) && e.ChangesRights(st.caller) {
 			// The next stream of this client begins after this event.
 			_ = st.heartbeat()
@@ -256,6 +261,20 @@ func (st *stream) send(events []*engine.TailEvent, isVisible func(*engine.TailEv
 		st.clientSeq = e.Seq
 	}
 	return !sent || st.conn.Flush() == nil
+}
+
+// writeReset tells the client that an event which it got was replaced: the database lost it in a failover, before it was
+// acknowledged to the caller who made it.
+func (st *stream) writeReset() bool {
+	st.extendDeadline()
+	st.clientSeq = st.seen
+	return st.write(resetFrame(st.seen), "\n")
+}
+
+// resetFrame returns the lines of a reset, which names the number after which the stream goes on.
+func resetFrame(seq int64) string {
+	n := strconv.FormatInt(seq, 10)
+	return "id: " + n + "\nevent: reset\ndata: {\"seq\":" + n + "}\n"
 }
 
 // writeFrame writes one event. The tail has encoded the JSON once for all streams.
@@ -300,7 +319,7 @@ func (st *stream) extendDeadline() {
 
 func (st *stream) write(parts ...string) bool {
 	for _, part := range parts {
-		if _, err := io.WriteString(st.w, part); err != nil {
+		if _, err := io.WriteString(st.w, part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
 			return false
 		}
 	}

@@ -15,6 +15,8 @@ type nextClaim struct {
 	request   fermata.ClaimRequest
 	selection store.Claimable
 	look      look
+	// hasLooked reports whether the claim has looked for a task. The repetition of a result does not look.
+	hasLooked bool
 }
 
 // prepareNextClaim prepares the claim of the request, which may be nil.
@@ -52,19 +54,21 @@ func (n *nextClaim) claim(tx *store.Tx) (*fermata.Claim, error) {
 		return nil, nil
 	}
 	t, err := tx.NextClaimable(n.selection)
+	n.hasLooked = ignoreNotFound(err) == nil
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
 	claim, err := n.e.claimTask(tx, n.caller, n.request, t)
 	if err != nil {
+		n.hasLooked = false
 		return nil, tx.DatabaseError()
 	}
 	return claim, nil
 }
 
-// noteFound records whether the claim found a task.
+// noteFound records whether the claim found a task, if it has looked for one.
 func (n *nextClaim) noteFound(found bool) {
-	if n != nil {
+	if n != nil && n.hasLooked {
 		n.e.claims.noteLook(n.look, found)
 	}
 }

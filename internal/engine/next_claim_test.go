@@ -67,6 +67,24 @@ func TestARepeatedResultGetsTheSameNextTask(t *testing.T) {
 	})
 }
 
+// The repetition of a result looks for no task, so it does not make other claims believe that there is none.
+func TestARepeatedResultHidesNoTask(t *testing.T) {
+	each(t, func(w *world) {
+		running, other := w.createRunning(fermata.NewTask{}), w.createRunning(fermata.NewTask{})
+		finish := func(c *fermata.Claim, key string) *fermata.FinishReply {
+			reply, err := w.Engine.Finish(engine.WithIdempotency(w.Context(), key, "body"), w.agent, c.Run.ID, fermata.Finish{
+				Token: c.Run.Token, Result: fermata.ResultCompleted, Claim: &fermata.ClaimRequest{Worker: "w1"},
+			})
+			w.OK(err)
+			return reply
+		}
+		w.Equal(true, finish(running, "key").Next == nil)
+		task := w.task(fermata.NewTask{})
+		w.Equal(true, finish(running, "key").Next == nil)
+		w.Equal(task.ID, finish(other, "other").Next.Task.ID)
+	})
+}
+
 // The claim of a result takes only what the caller and its agents may see, and what the worker takes.
 func TestTheNextTaskIsOneThatTheWorkerTakes(t *testing.T) {
 	each(t, func(w *world) {

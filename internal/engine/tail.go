@@ -62,7 +62,10 @@ func (t *Tail) add(workspace string, events []*fermata.Event) {
 	t.dropStaleCaches(events)
 	t.mu.Lock()
 	w := t.workspace(workspace)
-	fits := len(events) > 0 && (w.last == 0 || events[0].Seq == w.last+1)
+	if len(events) > 0 {
+		w.dropReplaced(events[0])
+	}
+	fits := len(events) > 0 && (w.last == 0 || events[0].Seq == w.last+1 && w.isFollowedBy(events[0]))
 	if fits {
 		w.append(events)
 	}
@@ -95,6 +98,29 @@ func (w *workspaceTail) append(events []*fermata.Event) {
 	}
 	close(w.newEvents)
 	w.newEvents = make(chan struct{})
+}
+
+// A standby that takes over may lack events that were shown here: PostgreSQL shows a commit that waits for its standby
+// when the leader is shut down. These events were not acknowledged, and others get their numbers.
+
+// isFollowedBy reports whether the event, which has the next number, belongs to the history of the newest event here.
+func (w *workspaceTail) isFollowedBy(e *fermata.Event) bool {
+	n := len(w.events)
+	return n == 0 || w.events[n-1].Hash == e.PrevHash
+}
+
+// dropReplaced drops the events from the number of e on, if the tail has another event with this number.
+func (w *workspaceTail) dropReplaced(e *fermata.Event) {
+	place := len(w.events) - 1 - int(w.last-e.Seq)
+	if place >= 0 && place < len(w.events) && w.events[place].Hash != e.Hash {
+		w.drop(len(w.events) - place)
+	}
+}
+
+// drop removes the newest n events. Readers may still hold the list, so it gets a new one.
+func (w *workspaceTail) drop(n int) {
+	w.events = slices.Clone(w.events[:len(w.events)-n])
+	w.last -= int64(n)
 }
 
 // workspaces lists the workspaces that have a tail.
@@ -155,6 +181,12 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		// Another goroutine may have caught up in the meantime.
 		for len(events) > 0 && events[0].Seq <= w.last {
 			events = events[1:]
+		}
+		if len(events) > 0 && !w.isFollowedBy(events[0]) {
+			// The next round reads what took the place of the newest event here.
+			w.drop(1)
+			t.mu.Unlock()
+			continue
 		}
 		if len(events) > 0 {
 			w.append(events)

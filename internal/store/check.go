@@ -39,6 +39,11 @@ func describeLoss(acknowledged Head, found int64) string {
 const hintLoss = "if the end of the database was lost (a cut write-ahead log, a lost disk, a standby that was behind), look for the newest copy; " +
 	"if you restored a backup on purpose, or nothing better is left, run fermata accept-loss: it records what is missing, and the server starts again"
 
+// lossTrouble returns the trouble of a database that lost what was acknowledged while this process used it.
+func lossTrouble(reason string) *Trouble {
+	return &Trouble{Reason: reason, Hint: "Fermata writes nothing until it is started again; " + hintLoss, Stopped: true}
+}
+
 // Check returns an error if the database is damaged or lacks events that were acknowledged. A server calls it before
 // [DB.Migrate], so that nothing is written into such a database.
 func (db *DB) Check(ctx context.Context) error {
@@ -201,8 +206,7 @@ func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *
 	return kept.rewrite(func(last map[string]Head) {
 		for _, loss := range losses {
 			if end, ok := db.committedHeads.Load(loss.Acknowledged.Workspace); ok {
-				chain := end.(fermata.Chain)
-				last[loss.Acknowledged.Workspace] = Head{Workspace: loss.Acknowledged.Workspace, Seq: chain.Seq, Hash: chain.Hash, At: time.Now().UTC()}
+				last[loss.Acknowledged.Workspace] = end.(committedHead).Head
 			} else {
 				delete(last, loss.Acknowledged.Workspace)
 			}

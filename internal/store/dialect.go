@@ -20,6 +20,10 @@ type dialect struct {
 	like string
 	// clock is an expression for the time in milliseconds. It is empty if the database uses the process's clock.
 	clock string
+	// serverStart is an expression for the time when the server started, in microseconds. It tells servers apart: behind a
+	// pooler or a proxy, another server can take the place of the first on a connection that stays. It is empty if there is
+	// no server.
+	serverStart string
 	// lockRow is the end of a SELECT that locks the row.
 	lockRow string
 	// guard is a statement around another one, which takes the place of %s. It fails unless the inner statement changes
@@ -71,6 +75,8 @@ var postgresDialect = dialect{
 	like:    "ILIKE",
 	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	lockRow: " FOR UPDATE",
+
+	serverStart: "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint",
 
 	insertEvents: insertEventsTogether,
 	field:        "(%s::jsonb #>> '{%s}')",

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -278,24 +279,44 @@ func (h *heads) close(r closeState) error {
 	return errors.Join(err, h.file.Close())
 }
 
-// noteHead stores the head of a workspace after a commit.
-func (db *DB) noteHead(workspace string, head fermata.Chain) {
-	db.committedHeads.Store(workspace, head)
+// committedHead is a head that this process committed, and the server that has it.
+type committedHead struct {
+	Head
+	server int64
+}
+
+// noteHead stores the head of a workspace after a commit on a server.
+func (db *DB) noteHead(workspace string, chain fermata.Chain, server int64) {
+	head := Head{Workspace: workspace, Seq: chain.Seq, Hash: chain.Hash, At: time.Now().UTC()}
+	db.committedHeads.Store(workspace, committedHead{head, server})
 	if db.heads != nil {
-		db.heads.noteHead(Head{Workspace: workspace, Seq: head.Seq, Hash: head.Hash, At: time.Now().UTC()})
+		db.heads.noteHead(head)
 	}
 }
 
-// checkHead returns an error if the database went back while this process used it. This happens if another server
-// with fewer events has taken its place.
-func (db *DB) checkHead(workspace string, found counter) error {
+// checkHead returns an error if the database lacks an event that this process committed. This happens if another server
+// with fewer events has taken its place. Other processes may have written there since, so that it has more events now.
+// Therefore the first write on another server reads the committed event.
+func (db *DB) checkHead(ctx context.Context, workspace string, found counter) error {
 	known, ok := db.committedHeads.Load(workspace)
 	if !ok {
 		return nil
 	}
-	if last := known.(fermata.Chain); found.Seq < last.Seq || found.Seq == last.Seq && found.Hash != last.Hash {
-		return unavailable("begin", stopTrouble(describeLoss(Head{Workspace: workspace, Seq: last.Seq, Hash: last.Hash}, found.Seq), nil))
+	last := known.(committedHead)
+	if found.Seq < last.Seq || found.Seq == last.Seq && found.Hash != last.Hash {
+		return unavailable("begin", lossTrouble(describeLoss(last.Head, found.Seq)))
 	}
+	if found.server == last.server {
+		return nil
+	}
+	loss, err := db.findLoss(ctx, last.Head)
+	if err != nil {
+		return err
+	}
+	if loss != nil {
+		return unavailable("begin", lossTrouble(loss.String()))
+	}
+	db.committedHeads.Store(workspace, committedHead{last.Head, found.server})
 	return nil
 }
 

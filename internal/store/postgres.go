@@ -240,10 +240,10 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 	s := &postgresSession{conn: conn, b: b}
 	var heads []counter
 	lock := scanInto(&heads, func(rs rows) (counter, error) {
-		var ms, needed int64
-		chain, err := scanHead(rs, &needed, &ms)
-		return counter{chain, time.UnixMilli(ms)}, errors.Join(err, checkVersion(needed))
-	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
+		var ms, needed, server int64
+		chain, err := scanHead(rs, &needed, &ms, &server)
+		return counter{chain, time.UnixMilli(ms), server}, errors.Join(err, checkVersion(needed))
+	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+", "+postgresDialect.serverStart+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
 	err = s.run(ctx, []statement{{sql: "BEGIN"}, s.b.limitWrite}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)

@@ -63,7 +63,7 @@ type DB struct {
 	health health
 	// heads stores outside the database which events were acknowledged. It is nil if there is no place for this file.
 	heads *heads
-	// committedHeads are the heads that this process committed, by workspace.
+	// committedHeads are the heads that this process committed, by workspace, each a committedHead.
 	committedHeads sync.Map
 
 	mu     sync.Mutex
@@ -218,6 +218,8 @@ type session interface {
 type counter struct {
 	fermata.Chain
 	now time.Time
+	// server identifies the run of the PostgreSQL server that answered. It is 0 on SQLite.
+	server int64
 }
 
 // statement is a write that waits to be sent.

@@ -178,7 +178,7 @@ func (g *group) commit(ctx context.Context) error {
 	}
 	if len(g.events) > 0 {
 		last := g.events[len(g.events)-1]
-		g.db.noteHead(g.workspace, fermata.Chain{Seq: last.Seq, Hash: last.Hash})
+		g.db.noteHead(g.workspace, fermata.Chain{Seq: last.Seq, Hash: last.Hash}, g.head.server)
 	}
 	if len(g.events) > 0 && g.db.onCommit != nil {
 		g.db.onCommit(g.workspace, g.events)

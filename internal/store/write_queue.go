@@ -134,7 +134,7 @@ func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 	rowsAhead := readAhead{stale: map[string]bool{}}
 	sess, head, err := db.backend.begin(ctx, workspace, rowsAhead.lookups(db.Reader(ctx, workspace), calls))
 	if err == nil {
-		if err = db.checkHead(workspace, head); err != nil {
+		if err = db.checkHead(ctx, workspace, head); err != nil {
 			sess.rollback()
 		}
 	}

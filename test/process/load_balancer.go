@@ -20,9 +20,13 @@ import (
 // LoadBalancer is a load balancer before one or several servers: clients keep one address while servers start and stop. If a
 // server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
 type LoadBalancer struct {
-	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, until it gets a reply other than
-	// 503. So its client learns the result of every request, however often the servers die.
+	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, until it gets a reply of a server
+	// that works: other than 502, 503 and 504. So its client learns the result of every request, however often the servers
+	// die, also if another proxy is before them.
 	RetriesUntilReply bool
+
+	// Pause is how long each request waits before it is sent. It keeps long labs from using a whole machine.
+	Pause time.Duration
 
 	// Repeated counts requests that were repeated because it was unknown whether they had arrived. ServerErrors counts
 	// replies with status 500 or more.
@@ -74,12 +78,15 @@ func (f *LoadBalancer) Client(tb testing.TB, token string) *client.Client {
 
 // RoundTrip sends the request to one of the servers.
 func (f *LoadBalancer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if f.Pause > 0 {
+		<-time.After(f.Pause)
+	}
 	for {
 		res, err := f.sendOnce(req)
 		if res != nil && res.StatusCode >= 500 {
 			f.ServerErrors.Add(1)
 		}
-		if !f.RetriesUntilReply || (err == nil && res.StatusCode != http.StatusServiceUnavailable) {
+		if !f.RetriesUntilReply || (err == nil && !isUnavailable(res.StatusCode)) {
 			return res, err
 		}
 		if err == nil {
@@ -92,6 +99,10 @@ func (f *LoadBalancer) RoundTrip(req *http.Request) (*http.Response, error) {
 		case <-time.After(repeatAfter):
 		}
 	}
+}
+
+func isUnavailable(status int) bool {
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
 // sendOnce tries every server until one accepts the connection.

@@ -60,6 +60,8 @@ type log struct {
 	handed map[string][]handover
 	done   map[string]bool
 	seen   []seenEvent
+	// resets are the lengths of seen at which the stream said that it had shown an event that is there no more.
+	resets []int
 }
 
 // end is how a question closed: its status and the value.
@@ -148,7 +150,12 @@ func (s *Story) record(write func(*log)) {
 
 // follow reads the stream of events from its beginning, across all interruptions.
 func (s *Story) follow() {
-	err := s.admin.Stream(s.ctx, client.StreamQuery{FromStart: true}, func(e *fermata.Event) error {
+	onReset := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.resets = append(s.resets, len(s.seen))
+	}
+	err := s.admin.Stream(s.ctx, client.StreamQuery{FromStart: true, OnReset: onReset}, func(e *fermata.Event) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.seen = append(s.seen, seenEvent{e.Seq, e.Hash})
