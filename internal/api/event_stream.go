@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -228,7 +227,7 @@ func (st *stream) writeStart() bool {
 		out = resetFrame(st.seen)
 	}
 	out = "retry: 1000\n" + out
-	return st.write(out, "\n") && st.conn.Flush() == nil
+	return st.write([]byte(out+"\n")) && st.conn.Flush() == nil
 }
 
 // send writes the events that the caller may see and asked for. It returns false if the stream must end. A stream
@@ -268,7 +267,7 @@ func (st *stream) send(events []*engine.TailEvent, isVisible func(*engine.TailEv
 func (st *stream) writeReset() bool {
 	st.extendDeadline()
 	st.clientSeq = st.seen
-	return st.write(resetFrame(st.seen), "\n")
+	return st.write([]byte(resetFrame(st.seen) + "\n"))
 }
 
 // resetFrame returns the lines of a reset, which names the number after which the stream goes on.
@@ -285,12 +284,7 @@ func (st *stream) writeFrame(e *engine.TailEvent) bool {
 	head = append(head, "\nevent: "...)
 	head = append(head, e.Type...)
 	head = append(head, "\ndata: "...)
-	for _, part := range [][]byte{head, e.JSON, frameEnd} {
-		if _, err := st.w.Write(part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
-			return false
-		}
-	}
-	return true
+	return st.write(head, e.JSON, frameEnd)
 }
 
 // heartbeat keeps the connection open. It also moves the client's cursor past events that its filters left out.
@@ -301,7 +295,7 @@ func (st *stream) heartbeat() bool {
 		st.clientSeq = st.seen
 		out = ":\nid: " + strconv.FormatInt(st.seen, 10) + "\n\n"
 	}
-	return st.write(out) && st.conn.Flush() == nil
+	return st.write([]byte(out)) && st.conn.Flush() == nil
 }
 
 func (st *stream) matches(e *engine.TailEvent) bool {
@@ -317,9 +311,9 @@ func (st *stream) extendDeadline() {
 	_ = st.conn.SetWriteDeadline(st.lastWrite.Add(writeTimeout))
 }
 
-func (st *stream) write(parts ...string) bool {
+func (st *stream) write(parts ...[]byte) bool {
 	for _, part := range parts {
-		if _, err := io.WriteString(st.w, part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
+		if _, err := st.w.Write(part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
 			return false
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
-// A stream sent an event that a PostgreSQL standby lacks, which takes over. When other events follow, the stream sends a
-// reset before them, so that its client reloads what it built from the lost event.
+// A failover of PostgreSQL may lose an event that a stream has already sent. Before the stream sends the events that follow,
+// it sends a reset, so that its client drops what it built from the lost event.
 func TestStreamResetsAfterALostEvent(t *testing.T) {
 	t.Parallel()
 	opts := storetest.Postgres(t)

@@ -28,10 +28,10 @@ type claimFilter struct {
 	request fermata.ClaimRequest
 	// queue holds a *waitingClaim for each claim, in the order in which they came.
 	queue *list.List
-	// most is the largest number of claimable tasks that the filter can take, or -1 if it is not known: it is 0 after a look
-	// that found nothing. Each task for which no claim waits adds one, and each task that a look finds takes one away.
+	// most is the largest number of tasks that a look may still find, or -1 if it is not known. A look that finds nothing
+	// sets it to 0, a task for which no claim waits adds one, and a look that finds a task takes one away.
+	most int64
 	// hasFound reports whether the last look found a task.
-	most     int64
 	hasFound bool
 	// ungiven counts the tasks for which no claim waited.
 	ungiven int64

@@ -124,18 +124,28 @@ func TestWaitingWorkersGetTasksOfTheirProjects(t *testing.T) {
 	})
 }
 
+// worker returns a worker with a token of its own, the context of its calls, and a function that revokes the token.
+func (w *world) worker() (ctx context.Context, c fermata.Caller, revoke func()) {
+	w.Helper()
+	made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork}})
+	w.OK(err)
+	lookUp := func(ctx context.Context) (fermata.Caller, error) { return w.Engine.Authenticate(ctx, made.Secret) }
+	c, err = lookUp(w.Context())
+	w.OK(err)
+	return engine.WithRenewal(w.Context(), lookUp), c, func() {
+		w.Helper()
+		_, err := w.Engine.RevokeToken(w.Context(), admin, made.ID)
+		w.OK(err)
+	}
+}
+
 // A worker whose token was revoked while it waited gets no task.
 func TestARevokedWorkerGetsNoTask(t *testing.T) {
 	each(t, func(w *world) {
-		made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork}})
-		w.OK(err)
-		lookUp := func(ctx context.Context) (fermata.Caller, error) { return w.Engine.Authenticate(ctx, made.Secret) }
-		ctx := engine.WithRightsGeneration(engine.WithRenewal(w.Context(), lookUp), w.Engine.RightsGeneration())
-		c, err := lookUp(w.Context())
-		w.OK(err)
+		ctx, c, revoke := w.worker()
+		ctx = engine.WithRightsGeneration(ctx, w.Engine.RightsGeneration())
 		result := w.startClaim(ctx, c, fermata.ClaimRequest{Worker: "w1"})
-		_, err = w.Engine.RevokeToken(w.Context(), admin, made.ID)
-		w.OK(err)
+		revoke()
 		task := w.task(fermata.NewTask{})
 		got := patience.Receive(w, "the claim ends", result)
 		w.Equal(fermata.CodeUnauthenticated, fermata.CodeOf(got.err))
@@ -143,19 +153,17 @@ func TestARevokedWorkerGetsNoTask(t *testing.T) {
 	})
 }
 
-// A worker whose token is revoked before its claim waits is refused, although it was authenticated.
+// A worker whose token is revoked before its claim waits is refused, although it was authenticated: also if the generation
+// of its rights is unknown.
 func TestARevokedWorkerDoesNotWait(t *testing.T) {
 	each(t, func(w *world) {
-		made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork}})
-		w.OK(err)
-		lookUp := func(ctx context.Context) (fermata.Caller, error) { return w.Engine.Authenticate(ctx, made.Secret) }
-		ctx := engine.WithRightsGeneration(engine.WithRenewal(w.Context(), lookUp), w.Engine.RightsGeneration())
-		c, err := lookUp(w.Context())
-		w.OK(err)
-		_, err = w.Engine.RevokeToken(w.Context(), admin, made.ID)
-		w.OK(err)
-		_, err = w.Engine.Claim(ctx, c, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 60})
-		w.Equal(fermata.CodeUnauthenticated, fermata.CodeOf(err))
+		ctx, c, revoke := w.worker()
+		withGeneration := engine.WithRightsGeneration(ctx, w.Engine.RightsGeneration())
+		revoke()
+		for _, ctx := range []context.Context{ctx, withGeneration} {
+			_, err := w.Engine.Claim(ctx, c, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 60})
+			w.Equal(fermata.CodeUnauthenticated, fermata.CodeOf(err))
+		}
 	})
 }
 

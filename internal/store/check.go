@@ -111,8 +111,7 @@ func (db *DB) closeHeads(whole bool) error {
 
 // quickCheck reads the whole database and returns an error if it is malformed.
 func (b *sqliteBackend) quickCheck(ctx context.Context) error {
-	b.writer.conn.SetInterrupt(ctx.Done())
-	defer b.writer.conn.SetInterrupt(nil)
+	defer b.writer.interruptWhenDone(ctx)()
 	var found string
 	if err := b.writer.queryRow("PRAGMA quick_check(1)", &found); err != nil {
 		return sqliteError(err)

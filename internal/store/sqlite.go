@@ -64,7 +64,7 @@ func openSQLite(_ context.Context, opts Options) (backend, error) {
 	return b, nil
 }
 
-// sqliteSettings are the settings of each connection, and what reading them back returns.
+// sqliteSettings are the settings of each connection. SQLite returns readBack for a setting that was applied.
 var sqliteSettings = []struct{ name, value, readBack string }{
 	{"busy_timeout", "5000", "5000"},
 	{"journal_mode", "WAL", "wal"},
@@ -73,14 +73,20 @@ var sqliteSettings = []struct{ name, value, readBack string }{
 	{"wal_autocheckpoint", "0", "0"},
 }
 
-// sqliteDSN returns the address of a database that exists, for database/sql.
-func sqliteDSN(path, vfs string) string {
-	address := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw"
-	for _, s := range sqliteSettings {
-		address += "&_pragma=" + s.name + "(" + s.value + ")"
-	}
+// sqliteAddress returns the URI of a database file (https://www.sqlite.org/uri.html).
+func sqliteAddress(path, mode, vfs string) string {
+	address := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode
 	if vfs != "" {
 		address += "&vfs=" + url.QueryEscape(vfs)
+	}
+	return address
+}
+
+// sqliteDSN returns the address of a database that exists, for database/sql.
+func sqliteDSN(path, vfs string) string {
+	address := sqliteAddress(path, "rw", vfs)
+	for _, s := range sqliteSettings {
+		address += "&_pragma=" + s.name + "(" + s.value + ")"
 	}
 	return address
 }

@@ -1,10 +1,10 @@
 package store
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -33,19 +33,12 @@ type writerStatement struct {
 // largeArgument is the length from which on an argument is large.
 const largeArgument = 4096
 
-// busyTimeout is how long a connection waits for another program that holds the database.
-const busyTimeout = 5 * time.Second
-
+// openSQLiteWriter opens the database, and creates it if it does not exist.
 func openSQLiteWriter(path, vfs string) (*sqliteWriter, error) {
-	address := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rwc"
-	if vfs != "" {
-		address += "&vfs=" + url.QueryEscape(vfs)
-	}
-	conn, err := sqlite.OpenConn(address, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
+	conn, err := sqlite.OpenConn(sqliteAddress(path, "rwc", vfs), sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
 	if err != nil {
 		return nil, err
 	}
-	conn.SetBusyTimeout(busyTimeout)
 	w := &sqliteWriter{conn: conn, statements: map[string]*writerStatement{}}
 	for _, s := range sqliteSettings {
 		if _, err := w.exec("PRAGMA " + s.name + "(" + s.value + ")"); err != nil {
@@ -60,21 +53,22 @@ func (w *sqliteWriter) prepare(text string) (_ *writerStatement, done func() err
 	if st := w.statements[text]; st != nil {
 		return st, st.release, nil
 	}
-	if len(w.statements) >= maxPrepared {
-		stmt, _, err := w.conn.PrepareTransient(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		st, err := newWriterStatement(stmt)
-		return st, stmt.Finalize, err
+	isKept := len(w.statements) < maxPrepared
+	var stmt *sqlite.Stmt
+	if isKept {
+		stmt, err = w.conn.Prepare(text)
+	} else {
+		stmt, _, err = w.conn.PrepareTransient(text)
 	}
-	stmt, err := w.conn.Prepare(text)
 	if err != nil {
 		return nil, nil, err
 	}
 	st, err := newWriterStatement(stmt)
 	if err != nil {
 		return nil, nil, errors.Join(err, stmt.Finalize())
+	}
+	if !isKept {
+		return st, stmt.Finalize, nil
 	}
 	w.statements[text] = st
 	return st, st.release, nil
@@ -88,7 +82,7 @@ func newWriterStatement(stmt *sqlite.Stmt) (*writerStatement, error) {
 		name := stmt.BindParamName(i + 1)
 		n, err := strconv.Atoi(strings.TrimPrefix(name, "$"))
 		if err != nil || n < 1 {
-			return st, fmt.Errorf("SQLite: the parameter %q has no number", name)
+			return nil, fmt.Errorf("SQLite: the parameter %q has no number", name)
 		}
 		st.args = append(st.args, n-1)
 	}
@@ -122,9 +116,7 @@ func (st *writerStatement) bindOne(param int, arg any) error {
 	switch v := arg.(type) {
 	case string:
 		st.BindText(param, v)
-		if len(v) >= largeArgument {
-			st.large = append(st.large, param)
-		}
+		st.noteLarge(param, len(v))
 	case int64:
 		st.BindInt64(param, v)
 	case int:
@@ -134,9 +126,7 @@ func (st *writerStatement) bindOne(param int, arg any) error {
 			st.BindNull(param)
 		} else {
 			st.BindBytes(param, v)
-			if len(v) >= largeArgument {
-				st.large = append(st.large, param)
-			}
+			st.noteLarge(param, len(v))
 		}
 	case float64:
 		st.BindFloat(param, v)
@@ -155,6 +145,12 @@ func (st *writerStatement) bindOne(param int, arg any) error {
 		return st.bindOne(param, value)
 	}
 	return nil
+}
+
+func (st *writerStatement) noteLarge(param, length int) {
+	if length >= largeArgument {
+		st.large = append(st.large, param)
+	}
 }
 
 // exec runs a statement, and returns how many rows it changed.
@@ -206,6 +202,12 @@ func (w *sqliteWriter) forget() error {
 	}
 	clear(w.statements)
 	return errors.Join(errs...)
+}
+
+// interruptWhenDone makes statements fail after ctx has ended. Call end after them.
+func (w *sqliteWriter) interruptWhenDone(ctx context.Context) (end func()) {
+	w.conn.SetInterrupt(ctx.Done())
+	return func() { w.conn.SetInterrupt(nil) }
 }
 
 func (w *sqliteWriter) close() error { return w.conn.Close() }

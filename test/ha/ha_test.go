@@ -99,12 +99,12 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	sufferAll(t, begin(t, nil))
 }
 
-// The same holds for replicas that connect to PostgreSQL past the poolers, with sessions that last.
+// Replicas that connect to PostgreSQL directly, without poolers, lose nothing either.
 func TestNothingIsLostPastThePoolers(t *testing.T) {
 	sufferAll(t, begin(t, func(o *cluster.Options) { o.PastPoolers = true }))
 }
 
-// sufferAll lets the faults happen one after another, and compares what was acknowledged with what is there.
+// sufferAll lets the faults happen one after another. It compares what was acknowledged with what the database has.
 func sufferAll(t *testing.T, w *world) {
 	t.Helper()
 	w.front.RetriesUntilReply = true
@@ -124,7 +124,7 @@ func sufferAll(t *testing.T, w *world) {
 	w.end()
 }
 
-// suffer lets a fault happen, measures how long no change is acknowledged, and repairs it.
+// suffer lets a fault happen and repairs it. It logs the longest time in which no change was acknowledged.
 func (w *world) suffer(f fault) {
 	w.Helper()
 	p := w.startPulse()

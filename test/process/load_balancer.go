@@ -20,9 +20,8 @@ import (
 // LoadBalancer is a load balancer before one or several servers: clients keep one address while servers start and stop. If a
 // server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
 type LoadBalancer struct {
-	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, until it gets a reply of a server
-	// that works: other than 502, 503 and 504. So its client learns the result of every request, however often the servers
-	// die, also if another proxy is before them.
+	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, as long as the status is 502, 503
+	// or 504, or there is no reply. So the client learns the result of every request, however often the servers die.
 	RetriesUntilReply bool
 
 	// Pause is how long each request waits before it is sent. It keeps long labs from using a whole machine.
