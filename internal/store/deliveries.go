@@ -110,14 +110,27 @@ func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 	// is not a message, so it is not listed.
 	w.conditions = append(w.conditions, "kind <> 'watch'")
 	w.addVisibleRow(r.visible, "deliveries")
-	if f.QuestionID != "" {
-		w.add("question_id = $%d AND question_id <> ''", f.QuestionID)
-	}
-	w.addEqual("channel_id", f.ChannelID)
-	w.addEqual("state", f.State)
-	w.addEqual("member_id", f.MemberID)
 	if f.Before != "" {
 		w.add("id < $%d", f.Before)
+	}
+	switch {
+	case f.QuestionID != "":
+		w.add("question_id = $%d AND question_id <> ''", f.QuestionID)
+		w.addEqual("state", f.State)
+		w.addEqual("member_id", f.MemberID)
+		w.addEqual("channel_id", f.ChannelID)
+	case f.State != "" && f.State != string(fermata.DeliverySent):
+		// Most deliveries are sent, so their state has no index.
+		w.add("state || '' = $%d AND state <> 'sent'", f.State)
+		w.addEqual("member_id", f.MemberID)
+		w.addEqual("channel_id", f.ChannelID)
+	case f.MemberID != "":
+		w.add("member_id || '' = $%d AND member_id <> ''", f.MemberID)
+		w.addEqual("state", f.State)
+		w.addEqual("channel_id", f.ChannelID)
+	default:
+		w.addEqual("state", f.State)
+		w.addIndexed("channel_id", f.ChannelID)
 	}
 	w.args = append(w.args, f.Limit)
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+w.sql()+" ORDER BY id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)

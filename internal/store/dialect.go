@@ -13,6 +13,8 @@ type dialect struct {
 	// byID is the query for the rows of workspace $1 whose ids are in the JSON list $2, with %s for the columns and
 	// for the table.
 	byID string
+	// listedRow joins the rows of a table, in place of %s, to a query before it that yields their ids as listed_id.
+	listedRow string
 	// inQuery is the condition that a column is in the result of a query that runs once, with %s for the column and
 	// for the query.
 	inQuery string
@@ -50,7 +52,9 @@ var sqliteDialect = dialect{
 	inList:  "%s IN (SELECT value FROM json_each($%d))",
 	byID:    "SELECT %s FROM %s WHERE workspace_id = $1 AND id IN (SELECT value FROM json_each($2))",
 	inQuery: "%s IN (%s)",
-	like:    "LIKE",
+
+	listedRow: "CROSS JOIN %s WHERE id = listed_id AND ",
+	like:      "LIKE",
 
 	insertEvents: insertEventsSeparately,
 	field:        "json_extract(%s, '$.%s')",
@@ -72,9 +76,11 @@ var postgresDialect = dialect{
 	byID: "SELECT %s FROM jsonb_array_elements_text($2::text::jsonb) AS wanted (key), " +
 		"LATERAL (SELECT * FROM %[2]s WHERE workspace_id = $1 AND id = wanted.key OFFSET 0) AS %[2]s",
 	inQuery: "%s = ANY (ARRAY(%s))",
-	like:    "ILIKE",
-	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-	lockRow: " FOR UPDATE",
+	// PostgreSQL would merge the two in the order of the ids, and read all rows up to the first one that is listed.
+	listedRow: "CROSS JOIN LATERAL (SELECT * FROM %[1]s WHERE workspace_id = $1 AND id = listed_id OFFSET 0) AS %[1]s WHERE ",
+	like:      "ILIKE",
+	clock:     "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+	lockRow:   " FOR UPDATE",
 
 	serverStart: "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint",
 

@@ -66,17 +66,53 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
 	}
 	w.addVisibleTask(r.visible, "events")
-	w.addTypes(f.Types)
 	if f.Actor != "" {
 		w.add("(actor_kind = $%[1]d OR actor_id = $%[1]d OR actor_name = $%[1]d)", f.Actor)
 	}
 	w.addSearch(f.Text)
 	w.args = append(w.args, f.Limit)
-	order := " ORDER BY seq LIMIT $"
+	order := " ORDER BY seq LIMIT $" + strconv.Itoa(len(w.args))
 	if f.Newest {
-		order = " ORDER BY seq DESC LIMIT $"
+		order = " ORDER BY seq DESC LIMIT $" + strconv.Itoa(len(w.args))
 	}
-	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+strconv.Itoa(len(w.args)), w.args...)
+	rare := f.rareTypes()
+	if len(rare) == 0 {
+		w.addTypes(f.Types)
+		return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order, w.args...)
+	}
+	parts := make([]string, len(rare))
+	for i, t := range rare {
+		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT %s FROM events WHERE type = '%s' AND %s AND %s%s) AS part_%d",
+			eventColumns, t, isRareType, w.sql(), order, i)
+	}
+	return list(r, r.scanEvent, strings.Join(parts, " UNION ALL ")+order, w.args...)
+}
+
+// isRareType is the condition of the index of events by type. The index leaves out the types of which each task and
+// question has events.
+const isRareType = `type <> 'task.created' AND type <> 'task.claimed' AND type <> 'task.state_changed' AND type <> 'task.ended'
+	AND type <> 'run.finished' AND type <> 'question.asked' AND type <> 'question.answered'`
+
+// fewEvents is how many events cost less to read than an index by type.
+const fewEvents = 1000
+
+// rareTypes returns the types of the filter if the index by type contains all of them. It returns none if there is a
+// shorter way: by the task, or through the few events of a range.
+func (f EventFilter) rareTypes() []fermata.EventType {
+	if len(f.Types) == 0 || f.TaskID != "" || f.Before > 0 && f.Before-f.After <= fewEvents {
+		return nil
+	}
+	var rare []fermata.EventType
+	for _, t := range fermata.EventTypes {
+		if !t.IsOneOf(f.Types) {
+			continue
+		}
+		if strings.Contains(isRareType, "'"+string(t)+"'") {
+			return nil
+		}
+		rare = append(rare, t)
+	}
+	return rare
 }
 
 // EventsOfQuestion lists the events about a question in the order of their numbers.

@@ -33,6 +33,8 @@ type QuestionFilter struct {
 	// After is the position after which the list continues; Until is its last possible position, and nil means no bound.
 	After QuestionPosition
 	Until *QuestionPosition
+	// index is the column, type or status, through whose index the list is read.
+	index string
 }
 
 // IsSlow reports whether the database must read every question for this filter. Read such a list in parts; see
@@ -73,9 +75,17 @@ func QuestionPositionOf(q *fermata.Question) QuestionPosition {
 // Questions lists questions. Pending ones are ordered by urgency and all others by age, newest first, unless the
 // filter names another order.
 func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
+	var err error
+	if f.index, err = r.indexOfQuestions(f); err != nil {
+		return nil, err
+	}
 	w := r.questionConditions(f)
 	order := w.addOrder(f)
-	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
+	if parts := f.assigneeParts(w); len(parts) > 0 {
+		byID := listOrder{desc: f.Sort != SortOldest}
+		return list(r, r.scanQuestion, r.firstRows(questionColumns, "questions", byID, parts, f.Limit), w.args...)
+	}
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+f.from(w)+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)
 }
 
@@ -97,7 +107,7 @@ func (w *whereClause) addOrder(f QuestionFilter) string {
 	if f.Sort == SortNewest {
 		behind, upTo, order = "<", ">=", order+" DESC"
 	}
-	if f.Sort == SortDeadline {
+	if f.Sort == SortDeadline && !f.isByAssignee() && f.index == "" {
 		// The expression on the workspace makes the database use the index of deadlines, which is in this order.
 		w.conditions[0] = "workspace_id || '' = $1"
 	}
@@ -146,16 +156,22 @@ func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error
 func (r Reader) questionConditions(f QuestionFilter) *whereClause {
 	w := r.newWhereClause()
 	switch {
-	case f.Status == string(fermata.Pending) && f.Snooze.OnlySnoozed:
-		// Snoozed questions are few, and are found by their ids.
+	case f.Status == string(fermata.Pending) && (f.Snooze.OnlySnoozed || f.index != ""):
+		// The questions are few, and are found by their ids or by the index of the filter.
 		w.conditions = append(w.conditions, "status || '' = 'pending'")
 	case f.Status == string(fermata.Pending):
 		// The status is a literal in the statement, so that the database uses the inbox's index.
 		w.conditions = append(w.conditions, "status = 'pending'")
+	case f.index == "status":
+		w.add("status || '' = $%d AND "+isUnanswered, f.Status)
 	default:
 		w.addEqual("status", f.Status)
 	}
-	w.addEqual("type", f.Type)
+	if f.index == "type" {
+		w.add("type || '' = $%d AND "+isOtherType, f.Type)
+	} else {
+		w.addEqual("type", f.Type)
+	}
 	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
 	w.addEqual("task_id", f.TaskID)

@@ -46,7 +46,8 @@ func programMigrations(ring *keys.Ring) []*goose.Migration {
 	fill := goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)
 	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
 	shell := goose.NewGoMigration(shellVersion, &goose.GoFunc{RunTx: moveToShell}, &goose.GoFunc{RunTx: moveFromShell})
-	return slices.Concat([]*goose.Migration{fill, clean, shell}, sealMigrations(ring), nextMigrations())
+	labels := goose.NewGoMigration(fillLabelsVersion, &goose.GoFunc{RunTx: fillLabels}, nil)
+	return slices.Concat([]*goose.Migration{fill, clean, shell, labels}, sealMigrations(ring), nextMigrations())
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {

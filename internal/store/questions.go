@@ -176,8 +176,10 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
 		columnText(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, columnText(newAskedColumn(q.Asked)), exactColumnText(q.Resolution), q.HandedTo,
 		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy))
+	tx.insertAssignees(q)
 	if q.Resolution != nil {
 		tx.insertClosing(q)
+		tx.closeAssignees(q)
 	}
 }
 
@@ -194,7 +196,10 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 	q.Version++
 	if q.Resolution != nil {
 		tx.insertClosing(q)
+		tx.closeAssignees(q)
+		return
 	}
+	tx.insertAssignees(q)
 }
 
 // SetUnreached stores why no person is told about a pending question. The state of the question does not depend on

@@ -23,6 +23,8 @@ type TaskFilter struct {
 	Limit int
 	// After is the position after which the list continues.
 	After TaskPosition
+	// byAgent reports whether the list is read through the index of the agent.
+	byAgent bool
 }
 
 // TaskPosition is a position in an order of tasks: the value of the sort column, and
@@ -46,86 +48,23 @@ func TaskPositionOf(t *fermata.Task, sort fermata.TaskSort) TaskPosition {
 	return place
 }
 
-// taskOrder is an order of tasks in SQL.
-type taskOrder struct {
-	// by is the sort column before the id; it is empty if the id alone decides.
-	by string
-	// desc reports whether the largest value comes first.
-	desc bool
-}
-
-var taskOrders = map[fermata.TaskSort]taskOrder{
+var taskOrders = map[fermata.TaskSort]listOrder{
 	fermata.SortNewest: {desc: true}, fermata.SortOldest: {},
 	fermata.SortPriority: {by: "priority"}, fermata.SortUpdated: {by: "updated_at", desc: true},
 }
 
-func (o taskOrder) sql() string {
-	way := ""
-	if o.desc {
-		way = " DESC"
-	}
-	if o.by == "" {
-		return "id" + way
-	}
-	return o.by + way + ", id" + way
-}
-
 // addAfter adds the condition that a task comes after a position.
-func (o taskOrder) addAfter(w *whereClause, place TaskPosition) {
+func (w *whereClause) addAfter(o listOrder, place TaskPosition) {
 	if place.ID == "" {
 		return
 	}
-	operator := ">"
-	if o.desc {
-		operator = "<"
-	}
 	if o.by == "" {
-		w.add("id "+operator+" $%d", place.ID)
+		w.add("id "+o.operator()+" $%d", place.ID)
 		return
 	}
 	w.args = append(w.args, place.Key, place.ID)
 	n := len(w.args)
-	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, operator, n-1, n))
-}
-
-// onBoard is the condition of the board's index. inState is a condition on the
-// state that fits this index and no other one.
-const (
-	onBoard = "state <> 'awaiting_input' AND state <> 'awaiting_approval' AND state <> 'input_received'"
-	inState = "state || '' = '%s'"
-)
-
-// suspendedTasks joins tasks to the one question that suspends each of them. The
-// index of these questions is in the order of the tasks' ids.
-const suspendedTasks = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
-	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
-
-// receivedTasks joins tasks to those in the state input_received. The index of
-// these begins with the runner, and without the join SQLite would read the
-// whole workspace.
-const receivedTasks = ` FROM (SELECT id AS received_id FROM tasks WHERE workspace_id || '' = $1 AND state = 'input_received') AS q
-	CROSS JOIN tasks WHERE id = received_id AND `
-
-// fromState returns the part of a query that reads the tasks of a state through
-// the index that contains them.
-func fromState(state fermata.TaskState) string {
-	in := fmt.Sprintf(inState, state) + " AND "
-	switch {
-	case state.IsSuspended():
-		return suspendedTasks + in
-	case state == fermata.TaskInputReceived:
-		return receivedTasks
-	default:
-		return " FROM tasks WHERE " + onBoard + " AND " + in
-	}
-}
-
-// sqlFor returns the ORDER BY expression for the tasks of a state.
-func (o taskOrder) sqlFor(state fermata.TaskState) string {
-	if o.by == "" && state.IsSuspended() {
-		return strings.Replace(o.sql(), "id", "suspended_id", 1)
-	}
-	return o.sql()
+	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, o.operator(), n-1, n))
 }
 
 // taskConditions returns the conditions of a filter, except those on the states.
@@ -133,7 +72,11 @@ func (r Reader) taskConditions(f TaskFilter) *whereClause {
 	w := r.newWhereClause()
 	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
-	w.addEqual("agent", f.Agent)
+	if f.byAgent {
+		w.add("agent || '' = $%d AND agent <> ''", f.Agent)
+	} else {
+		w.addEqual("agent", f.Agent)
+	}
 	if f.ParentID != "" {
 		w.add("parent_id = $%d AND parent_id <> ''", f.ParentID)
 	}
@@ -144,27 +87,61 @@ func (r Reader) taskConditions(f TaskFilter) *whereClause {
 	return w
 }
 
-// Tasks lists tasks. Each state is read through the index that contains its
-// tasks, so a short list costs the same among a million tasks.
+// Tasks lists tasks. Only the tasks of the page are read as whole rows. All others are read from an index.
 func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
-	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
-	w := r.taskConditions(f)
-	order.addAfter(w, f.After)
-	orderAndLimit := func(by string) string { return fmt.Sprintf(" ORDER BY %s LIMIT %d", by, f.Limit) }
-	if len(f.States) == 0 {
-		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+orderAndLimit(order.sql()), w.args...)
-	}
-	var parts []string
-	for _, state := range fermata.TaskStates {
-		// Only names that the program knows get into the text of a statement.
-		if slices.Contains(f.States, state) {
-			parts = append(parts, "SELECT * FROM (SELECT "+taskColumns+fromState(state)+w.sql()+orderAndLimit(order.sqlFor(state))+") AS "+string(state))
-		}
-	}
-	if len(parts) == 0 {
+	states := f.knownStates()
+	if len(states) == 0 {
 		return nil, nil
 	}
-	return list(r, r.scanTask, strings.Join(parts, " UNION ALL ")+orderAndLimit(order.sql()), w.args...)
+	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
+	if f.Label != "" && f.ParentID == "" {
+		return r.tasksOfLabel(f, order)
+	}
+	var err error
+	if f.ParentID == "" && f.Agent != "" {
+		f.byAgent, err = r.areFew("tasks", "agent", f.Agent)
+	}
+	isWhole := f.ParentID != "" || f.byAgent || len(f.States) == 0 && order.by == ""
+	if isWhole && f.ParentID == "" && f.Agent != "" {
+		f.byAgent = true
+	}
+	w := r.taskConditions(f)
+	w.addAfter(order, f.After)
+	switch {
+	case err != nil:
+		return nil, err
+	case isWhole:
+		w.addStates(f.States)
+		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+
+			fmt.Sprintf(" ORDER BY %s LIMIT %d", order.sql(), f.Limit), w.args...)
+	}
+	return list(r, r.scanTask, r.firstRows(taskColumns, "tasks", order, f.parts(r.d, states, order, w), f.Limit), w.args...)
+}
+
+// tasksOfLabel lists the tasks of a label. It reads each task that has the label, up to the end of the page.
+func (r Reader) tasksOfLabel(f TaskFilter, order listOrder) ([]*fermata.Task, error) {
+	conditions := f
+	conditions.Label = ""
+	w := r.taskConditions(conditions)
+	w.addAfter(order, f.After)
+	part := f.labelPart(w, order)
+	return list(r, r.scanTask, r.firstRows(taskColumns, "tasks", order, []string{part}, f.Limit), w.args...)
+}
+
+// knownStates returns the states of the filter, or all states if it has none. Only these names get into the text of a
+// statement.
+func (f TaskFilter) knownStates() []fermata.TaskState {
+	if len(f.States) == 0 {
+		return fermata.TaskStates
+	}
+	return slices.DeleteFunc(slices.Clone(fermata.TaskStates), func(s fermata.TaskState) bool { return !slices.Contains(f.States, s) })
+}
+
+// addStates keeps the rows in one of the states. An empty list keeps all.
+func (w *whereClause) addStates(states []fermata.TaskState) {
+	if len(states) > 0 && len(states) < len(fermata.TaskStates) {
+		w.addIn("state", slices.Compact(slices.Sorted(slices.Values(states))))
+	}
 }
 
 // CountTasksByState counts the tasks that the filter keeps, by state. It ignores the

@@ -199,6 +199,7 @@ func (tx *Tx) InsertTask(t *fermata.Task) {
 	tx.insertedTasks = append(tx.insertedTasks, insertedTask{t, len(tx.statements)})
 	tx.exec("")
 	tx.insertDependencies(t)
+	tx.insertLabels(t)
 }
 
 // insertedTask is a task that was added, and the place of its statement. The statement is written later, with the values
@@ -273,6 +274,7 @@ func (tx *Tx) SaveTaskEdit(t *fermata.Task) {
 		t.Title, t.Body, t.Priority, columnText(t.Labels), columnText(t.BlockedBy), tx.workspace, t.ID)
 	tx.execAny("DELETE FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2", tx.workspace, t.ID)
 	tx.insertDependencies(t)
+	tx.replaceLabels(t)
 }
 
 // EnsureProject adds a project if it does not exist.

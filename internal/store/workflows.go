@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -242,19 +243,72 @@ func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 // WorkflowRuns lists workflow runs, newest first.
 func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
 	w := &whereClause{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
-	w.addEqual("r.workflow", f.Workflow)
-	w.addEqual("r.trigger_type", string(f.Trigger))
-	w.addEqual("t.project", f.Project)
+	isDoneIn := slices.Contains(f.States, fermata.TaskDone)
+	switch {
+	case f.Workflow == "" && len(f.States) > 0 && !isDoneIn:
+		w.addRunsOf(r, f, f.unfinishedParts)
+	case f.Workflow == "" && f.Project != "":
+		w.addRunsOf(r, f, f.projectPart)
+	default:
+		w.addEqual("r.workflow", f.Workflow)
+		w.addEqual("t.project", f.Project)
+		if len(f.States) > 0 {
+			w.addIn("t.state", f.States)
+		}
+		if f.Workflow == "" {
+			w.addIndexed("r.trigger_type", string(f.Trigger))
+		} else {
+			w.addEqual("r.trigger_type", string(f.Trigger))
+		}
+	}
 	w.addVisible(r.visible, "t.project")
 	if f.Before != "" {
 		w.add("r.task_id < $%d", f.Before)
 	}
-	if len(f.States) > 0 {
-		w.addIn("t.state", f.States)
-	}
 	w.args = append(w.args, f.Limit)
 	return list(r, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND "+w.sql()+
 		" ORDER BY r.task_id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
+}
+
+// addRunsOf keeps the first runs of a list whose filter is on columns of the run's task. parts returns the parts of a
+// query for these tasks.
+func (w *whereClause) addRunsOf(r Reader, f WorkflowRunFilter, parts func(*whereClause) []string) {
+	of := &whereClause{d: r.d, conditions: []string{"workspace_id = $1 AND runner = 'workflow'"}, args: w.args}
+	if f.Before != "" {
+		of.add("id < $%d", f.Before)
+	}
+	of.addVisible(r.visible, "project")
+	if f.Trigger != "" {
+		of.add(`EXISTS (SELECT 1 FROM workflow_runs AS w WHERE w.workspace_id = tasks.workspace_id AND w.task_id = tasks.id
+			AND w.trigger_type = $%d)`, string(f.Trigger))
+	}
+	from := parts(of)
+	w.args = of.args
+	if len(from) == 0 {
+		w.conditions = append(w.conditions, "1 = 0")
+		return
+	}
+	w.conditions = append(w.conditions, fmt.Sprintf(r.d.inQuery, "r.task_id", listOrder{desc: true}.firstIDs(from, f.Limit)))
+}
+
+// unfinishedParts returns a part for each state of the filter. The index of the tasks of runs by state leaves out those
+// that are done, which are most of them.
+func (f WorkflowRunFilter) unfinishedParts(w *whereClause) []string {
+	w.addEqual("project", f.Project)
+	var parts []string
+	for _, state := range fermata.TaskStates {
+		if slices.Contains(f.States, state) {
+			parts = append(parts, " FROM tasks WHERE state <> 'done' AND "+fmt.Sprintf(inState, state)+" AND "+w.sql())
+		}
+	}
+	return parts
+}
+
+// projectPart returns the part for the tasks of runs in the project.
+func (f WorkflowRunFilter) projectPart(w *whereClause) []string {
+	w.addIndexed("project", f.Project)
+	w.addStates(f.States)
+	return []string{" FROM tasks WHERE " + w.sql()}
 }
 
 // FiredRun returns the id of the run that was started with the fire key, or ""
