@@ -33,7 +33,7 @@ type QuestionFilter struct {
 	// After is the position after which the list continues; Until is its last possible position, and nil means no bound.
 	After QuestionPosition
 	Until *QuestionPosition
-	// index is the column, type or status, through whose index the list is read.
+	// index is the column, project, type or status, through whose index the list is read.
 	index string
 }
 
@@ -172,7 +172,11 @@ func (r Reader) questionConditions(f QuestionFilter) *whereClause {
 	} else {
 		w.addEqual("type", f.Type)
 	}
-	w.addEqual("project", f.Project)
+	if f.index == "project" {
+		w.addIndexed("project", f.Project)
+	} else {
+		w.addEqual("project", f.Project)
+	}
 	w.addVisible(r.visible, "project")
 	w.addEqual("task_id", f.TaskID)
 	if f.Assignee != "" {

@@ -29,13 +29,13 @@ func TestSQLiteReadsFewRowsByTheirIndex(t *testing.T) {
 			must(t, err)
 		}
 	}
-	for _, f := range []store.TaskFilter{{Agent: "review"}, {Sort: fermata.SortUpdated}, {Sort: fermata.SortPriority}, {ParentID: "task_1"}, {Label: "bug"}} {
+	for _, f := range []store.TaskFilter{{Project: "web"}, {Agent: "review"}, {Sort: fermata.SortUpdated}, {Sort: fermata.SortPriority}, {ParentID: "task_1"}, {Label: "bug"}} {
 		f.Limit = 50
 		_, err := r.Tasks(f)
 		must(t, err)
 	}
 	for _, f := range []store.QuestionFilter{
-		{Type: "approval"}, {Status: "timed_out"}, {Assignee: "alice"}, {Status: "pending", Type: "approval"},
+		{Type: "approval"}, {Project: "web"}, {Status: "timed_out"}, {Assignee: "alice"}, {Status: "pending", Type: "approval"}, {Status: "pending", Project: "web", Sort: store.SortNewest},
 	} {
 		f.Limit = 50
 		_, err := r.Questions(f)

@@ -25,12 +25,20 @@ func (r Reader) indexOfQuestions(f QuestionFilter) (string, error) {
 	case f.Status == string(fermata.TimedOut) || f.Status == string(fermata.Cancelled):
 		return "status", nil
 	}
-	if f.Type == "" || f.Type == string(fermata.Blocking) {
-		return "", nil
+	for _, c := range []struct{ column, value string }{{"type", f.Type}, {"project", f.Project}} {
+		if c.value == "" || c.value == string(fermata.Blocking) && c.column == "type" {
+			continue
+		}
+		isFew, err := r.areFew("questions", c.column, c.value)
+		if err != nil || isFew {
+			return c.column, err
+		}
 	}
-	isFew, err := r.areFew("questions", "type", f.Type)
-	if err != nil || isFew || !isPending && f.Project == "" {
-		return "type", err
+	if !isPending && f.Project != "" {
+		return "project", nil
+	}
+	if !isPending && f.Type != "" && f.Type != string(fermata.Blocking) {
+		return "type", nil
 	}
 	return "", nil
 }

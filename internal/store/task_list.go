@@ -23,8 +23,8 @@ type TaskFilter struct {
 	Limit int
 	// After is the position after which the list continues.
 	After TaskPosition
-	// byAgent reports whether the list is read through the index of the agent.
-	byAgent bool
+	// index is the column, project or agent, through whose index the list is read.
+	index string
 }
 
 // TaskPosition is a position in an order of tasks: the value of the sort column, and
@@ -70,9 +70,13 @@ func (w *whereClause) addAfter(o listOrder, place TaskPosition) {
 // taskConditions returns the conditions of a filter, except those on the states.
 func (r Reader) taskConditions(f TaskFilter) *whereClause {
 	w := r.newWhereClause()
-	w.addEqual("project", f.Project)
+	if f.index == "project" {
+		w.addIndexed("project", f.Project)
+	} else {
+		w.addEqual("project", f.Project)
+	}
 	w.addVisible(r.visible, "project")
-	if f.byAgent {
+	if f.index == "agent" {
 		w.add("agent || '' = $%d AND agent <> ''", f.Agent)
 	} else {
 		w.addEqual("agent", f.Agent)
@@ -97,25 +101,40 @@ func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
 	if f.Label != "" && f.ParentID == "" {
 		return r.tasksOfLabel(f, order)
 	}
-	var err error
-	if f.ParentID == "" && f.Agent != "" {
-		f.byAgent, err = r.areFew("tasks", "agent", f.Agent)
+	column, isWhole, err := r.chooseTaskIndex(f, order)
+	if err != nil {
+		return nil, err
 	}
-	isWhole := f.ParentID != "" || f.byAgent || len(f.States) == 0 && order.by == ""
-	if isWhole && f.ParentID == "" && f.Agent != "" {
-		f.byAgent = true
-	}
+	f.index = column
 	w := r.taskConditions(f)
 	w.addAfter(order, f.After)
-	switch {
-	case err != nil:
-		return nil, err
-	case isWhole:
+	if isWhole {
 		w.addStates(f.States)
 		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+
 			fmt.Sprintf(" ORDER BY %s LIMIT %d", order.sql(), f.Limit), w.args...)
 	}
 	return list(r, r.scanTask, r.firstRows(taskColumns, "tasks", order, f.parts(r.d, states, order, w), f.Limit), w.args...)
+}
+
+// chooseTaskIndex returns the column, project or agent, through whose index a list is read, or "". It reports whether the
+// list is read as a whole: if the index contains few tasks or has the order of the list. Otherwise each state is read
+// through an index of its own.
+func (r Reader) chooseTaskIndex(f TaskFilter, order listOrder) (column string, isWhole bool, err error) {
+	if f.ParentID != "" {
+		return "", true, nil
+	}
+	column, err = r.indexOfFewTasks(f)
+	switch {
+	case err != nil || column != "":
+		return column, true, err
+	case len(f.States) > 0 || order.by != "":
+		return "", false, nil
+	case f.Project != "":
+		return "project", true, nil
+	case f.Agent != "":
+		return "agent", true, nil
+	}
+	return "", true, nil
 }
 
 // tasksOfLabel lists the tasks of a label. It reads each task that has the label, up to the end of the page.
@@ -135,6 +154,20 @@ func (f TaskFilter) knownStates() []fermata.TaskState {
 		return fermata.TaskStates
 	}
 	return slices.DeleteFunc(slices.Clone(fermata.TaskStates), func(s fermata.TaskState) bool { return !slices.Contains(f.States, s) })
+}
+
+// indexOfFewTasks returns the column of the filter whose index contains few tasks. It returns "" if there is none.
+func (r Reader) indexOfFewTasks(f TaskFilter) (string, error) {
+	for _, c := range []struct{ column, value string }{{"agent", f.Agent}, {"project", f.Project}} {
+		if c.value == "" {
+			continue
+		}
+		isFew, err := r.areFew("tasks", c.column, c.value)
+		if err != nil || isFew {
+			return c.column, err
+		}
+	}
+	return "", nil
 }
 
 // addStates keeps the rows in one of the states. An empty list keeps all.
