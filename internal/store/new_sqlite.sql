@@ -592,6 +592,40 @@ CREATE INDEX tasks_claim_kind ON tasks (workspace_id, runner, isolated, project,
 CREATE INDEX workers_name ON workers (name, workspace_id);
 CREATE INDEX tasks_board ON tasks (workspace_id, (state || ''), id)
 	WHERE state <> 'awaiting_input' AND state <> 'awaiting_approval' AND state <> 'input_received';
+CREATE INDEX tasks_of_agent ON tasks ((agent || ''), workspace_id, id) WHERE agent <> '';
+CREATE INDEX tasks_by_priority ON tasks (workspace_id, priority, id) WHERE priority <> 2;
+CREATE INDEX tasks_set_aside ON tasks ((state || ''), workspace_id, priority, id) WHERE state IN ('blocked', 'deferred');
+CREATE INDEX tasks_of_workflows ON tasks ((state || ''), workspace_id, id) WHERE runner = 'workflow' AND state <> 'done';
+CREATE INDEX tasks_of_workflows_by_project ON tasks ((project || ''), workspace_id, id) WHERE runner = 'workflow';
+CREATE INDEX workflow_runs_by_trigger ON workflow_runs ((trigger_type || ''), workspace_id, task_id);
+CREATE INDEX questions_unanswered ON questions ((status || ''), workspace_id, id) WHERE status IN ('timed_out', 'cancelled');
+CREATE INDEX questions_of_type ON questions ((type || ''), workspace_id, id) WHERE type <> 'blocking';
+CREATE INDEX deliveries_by_state ON deliveries ((state || ''), workspace_id, id) WHERE state <> 'sent' AND kind <> 'watch';
+CREATE INDEX deliveries_of_channel ON deliveries ((channel_id || ''), workspace_id, id) WHERE kind <> 'watch';
+CREATE INDEX deliveries_of_member ON deliveries ((member_id || ''), workspace_id, id) WHERE member_id <> '' AND kind <> 'watch';
+CREATE INDEX events_of_rare_type ON events (type, workspace_id, seq) WHERE type <> 'task.created' AND type <> 'task.claimed'
+    AND type <> 'task.state_changed' AND type <> 'task.ended' AND type <> 'run.finished' AND type <> 'question.asked'
+    AND type <> 'question.answered';
+CREATE TABLE task_labels (
+    workspace_id TEXT NOT NULL,
+    task_id      TEXT NOT NULL,
+    label        TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, task_id, label)
+);
+CREATE INDEX tasks_of_label ON task_labels (label, workspace_id, task_id);
+CREATE TABLE question_assignees (
+    workspace_id TEXT NOT NULL,
+    question_id  TEXT NOT NULL,
+    assignee     TEXT NOT NULL,
+    -- 1 when the question has closed, so that the open questions of a person are found among earlier ones.
+    closed       BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (workspace_id, question_id, assignee)
+);
+CREATE INDEX questions_of_assignee ON question_assignees (assignee, workspace_id, closed, question_id);
+CREATE INDEX tasks_of_project ON tasks ((project || ''), workspace_id, id);
+CREATE INDEX questions_of_project ON questions ((project || ''), workspace_id, id);
+CREATE INDEX tasks_ended ON tasks ((state || ''), workspace_id, updated_at, id)
+    WHERE (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'skipped');
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -627,6 +661,11 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 38, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 39, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 40, 1);
-INSERT INTO workspaces (id, name, event_seq, event_hash, policy, created_at, min_compatible_version) VALUES ('default', 'default', 0, '', '', 0, 32);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 41, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 42, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 43, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 44, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 45, 1);
+INSERT INTO workspaces (id, name, event_seq, event_hash, policy, created_at, min_compatible_version) VALUES ('default', 'default', 0, '', '', 0, 42);
 INSERT INTO projects (workspace_id, name, created_at) VALUES ('default', 'default', 0);
 INSERT INTO key_check (workspace_id, sealed) VALUES ('default', 'fermata');

@@ -8,10 +8,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// onBoard is the condition of the board's index, and isSetAside that of the index of tasks that wait for something other than
-// a person. inState is a condition on the state that fits these indexes and no other one.
+// onBoard is the condition of the board's index. hasEnded is the condition of the index of ended tasks by their last
+// change, and isSetAside that of the index of tasks that wait for something other than a person. inState is a condition
+// on the state that fits these indexes and no other one.
 const (
 	onBoard    = "state <> 'awaiting_input' AND state <> 'awaiting_approval' AND state <> 'input_received'"
+	hasEnded   = "(state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'skipped')"
 	isSetAside = "state IN ('blocked', 'deferred')"
 	inState    = "state || '' = '%s'"
 )
@@ -74,11 +76,15 @@ func (f TaskFilter) idParts(states []fermata.TaskState, order listOrder, conditi
 		fmt.Sprintf(" ORDER BY %s LIMIT %d) AS suspended", strings.Replace(order.sql(), "id", "suspended_id", 1), f.Limit))
 }
 
-// changeParts returns the parts for an order by the last change. The tasks are read and put in order.
+// changeParts returns the parts for an order by the last change. Ended tasks have an index in this order. All others are
+// read and put in order.
 func changeParts(states []fermata.TaskState, conditions string) []string {
 	parts := make([]string, len(states))
 	for i, state := range states {
 		parts[i] = fromState(state) + conditions
+		if state.IsEnded() {
+			parts[i] = " FROM tasks WHERE " + hasEnded + " AND " + fmt.Sprintf(inState, state) + " AND " + conditions
+		}
 	}
 	return parts
 }
