@@ -207,7 +207,7 @@ func (e *Engine) claimTask(tx *store.Tx, c fermata.Caller, r fermata.ClaimReques
 	if err := c.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
 		return nil, err
 	}
-	rows, err := tx.ReadForClaim(t, "", "")
+	rows, err := tx.ReadForClaim(t)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type joinedClaim struct {
 }
 
 // writeAndClaim runs fn in a transaction as [store.DB.Write] does. If fn makes tasks claimable, waiting claims take them in
-// the same transaction. What fn returns shows a task as fn left it.
+// the same transaction. A claim that cannot be written never makes the write fail. What fn returns shows a task as fn left it.
 func (e *Engine) writeAndClaim(ctx context.Context, workspace string, fn func(tx *store.Tx) error, ahead ...store.ReadAhead) error {
 	joined := joinedClaims{e: e}
 	err := e.db.Write(ctx, workspace, func(tx *store.Tx) error {
@@ -37,6 +37,11 @@ func (e *Engine) writeAndClaim(ctx context.Context, workspace string, fn func(tx
 		}
 		return joined.take(tx, workspace)
 	}, ahead...)
+	if len(joined.taken) > 0 && store.IsRolledBack(err) {
+		// Another replica may have committed a claim with the same idempotency key.
+		joined.giveBack()
+		return e.db.Write(ctx, workspace, fn, ahead...)
+	}
 	if err != nil {
 		joined.giveBack()
 		return err
@@ -57,10 +62,6 @@ func (j *joinedClaims) giveBack() {
 
 // take takes tasks that the transaction made claimable for waiting claims.
 func (j *joinedClaims) take(tx *store.Tx, workspace string) error {
-	if tx.IsCrowded() {
-		// The claims come together after the commit, and then share their round trips.
-		return nil
-	}
 	for _, event := range tx.Appended() {
 		t := tx.WrittenTask(event.TaskID)
 		if t == nil || event.Move == nil || event.Move.To != t.State || !t.State.IsClaimable() {
@@ -68,6 +69,10 @@ func (j *joinedClaims) take(tx *store.Tx, workspace string) error {
 		}
 		if len(j.taken) == maxJoinedClaims {
 			return nil
+		}
+		if tx.IsCrowded() && !tx.IsReadForClaim(t) {
+			// The claims come together after the commit, and then share their round trips.
+			continue
 		}
 		w := j.e.claims.reserve(workspace, t.Kind(), tx.Now(), j.e.callers.currentGeneration())
 		if w == nil {
@@ -89,9 +94,8 @@ func (e *Engine) claimFor(tx *store.Tx, w *waitingClaim, t *fermata.Task) (*ferm
 	if w.caller.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)) != nil {
 		return nil, tx.DatabaseError()
 	}
-	idem := idempotencyOf(w.ctx)
-	rows, err := tx.ReadForClaim(t, idempotentCaller(w.caller), idem.key)
-	if err != nil || rows.IsRepeated {
+	rows, err := tx.ReadForClaim(t)
+	if err != nil {
 		return nil, tx.DatabaseError()
 	}
 	h, err := newRunHandOver(tx, t, rows)
@@ -101,9 +105,11 @@ func (e *Engine) claimFor(tx *store.Tx, w *waitingClaim, t *fermata.Task) (*ferm
 	// The caller of the write gets the task as the write left it.
 	claimed := *t
 	claim, err := startRun(tx, w.caller, w.request, &claimed, h)
+	idem := idempotencyOf(w.ctx)
 	if err != nil || idem.key == "" {
 		return claim, err
 	}
+	// If a claim with this key was committed since this one began to wait, the database refuses the transaction.
 	return claim, storeResult(tx, idempotentCaller(w.caller), idem, claim)
 }
 

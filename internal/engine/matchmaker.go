@@ -268,6 +268,13 @@ func (m *matchmaker) concerns(workspace string) bool {
 	return m.workspaces[workspace] != nil
 }
 
+// isWorkerWaiting reports whether a worker waits, probably in the workspace.
+func (m *matchmaker) isWorkerWaiting(workspace string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waitingWorkers > 0 && m.workspaces[workspace] != nil
+}
+
 // lookAtIntervals looks for tasks that were not offered, until stop is closed.
 func (m *matchmaker) lookAtIntervals(ctx context.Context, stop <-chan struct{}) {
 	pause := time.NewTimer(m.pauseAfter(0))

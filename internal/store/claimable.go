@@ -173,12 +173,16 @@ type ClaimRows struct {
 	// Questions and Messages are those that no run was handed.
 	Questions []*fermata.Question
 	Messages  []*fermata.Message
-	// IsRepeated reports whether a call with the idempotency key was committed.
-	IsRepeated bool
 }
 
-// ReadForClaim reads the rows that a claim of the task needs, in one round trip at most. An empty key is not looked up.
-func (tx *Tx) ReadForClaim(t *fermata.Task, caller, key string) (*ClaimRows, error) {
+// IsReadForClaim reports whether [Tx.ReadForClaim] needs no look-up for the task.
+func (tx *Tx) IsReadForClaim(t *fermata.Task) bool {
+	run := tx.g.readAhead.runs[t.RunID]
+	return (t.RunID == "" || run != nil && !tx.isStale(run.ID)) && (t.Unread == 0 || tx.hasHandOver(t.ID))
+}
+
+// ReadForClaim reads the rows that a claim of the task needs, in one round trip at most.
+func (tx *Tx) ReadForClaim(t *fermata.Task) (*ClaimRows, error) {
 	found := &ClaimRows{}
 	var lookups []lookup
 	found.LastRun = takeRow(tx, tx.g.readAhead.runs, t.RunID, runID)
@@ -192,14 +196,8 @@ func (tx *Tx) ReadForClaim(t *fermata.Task, caller, key string) (*ClaimRows, err
 		if ahead := tx.takeHandOver(t.ID); ahead != nil {
 			h = ahead
 		} else {
-			lookups = append(lookups, h.lookups(tx.Reader, t.ID)...)
+			lookups = append(lookups, h.lookups(tx.Reader, "$2", t.ID)...)
 		}
-	}
-	if key != "" {
-		lookups = append(lookups, lookup{sql: replaySQL, args: []any{tx.workspace, caller, key}, scanRows: func(rs rows) error {
-			found.IsRepeated = rs.Next()
-			return rs.Err()
-		}})
 	}
 	var err error
 	if len(lookups) > 0 {

@@ -34,17 +34,21 @@ func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
 // UnhandedMessages lists the messages of a task that Fermata has handed to no run, oldest first. If runID is not empty,
 // it also lists the messages that this run got.
 func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
-	return list(r, r.scanMessage, unhandedMessagesSQL, r.workspace, taskID, runID)
+	return list(r, r.scanMessage, unhandedMessagesSQL("$2"), r.workspace, taskID, runID)
 }
 
-const unhandedMessagesSQL = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
-	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
+// unhandedMessagesSQL returns the query for a task. task is the expression for its id, with the parameter $2.
+func unhandedMessagesSQL(task string) string {
+	return "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND task_id = " + task +
+		" AND (handed_to = '' OR handed_to = $3) ORDER BY id"
+}
 
 // notForRuns is the value of the column handed_to for a message that is handed to no run.
 const notForRuns = "-"
 
 // InsertMessage adds a message to a task's thread. If forRuns is true, the next run of the task gets the message.
 func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
+	tx.markHandOverStale(m.TaskID)
 	m.WorkspaceID = tx.workspace
 	handedTo := ""
 	if !forRuns {
@@ -57,6 +61,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 
 // HandMessages records the hand-off of the task's unhanded messages to the run.
 func (tx *Tx) HandMessages(taskID, runID string) {
+	tx.markHandOverStale(taskID)
 	tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND task_id = $4 AND handed_to = ''",
 		runID, tx.Now().UnixMilli(), tx.workspace, taskID)
 }

@@ -160,11 +160,14 @@ func (r Reader) PendingQuestionsOf(taskID string) ([]*fermata.Question, error) {
 // UnhandedQuestions lists a task's closed questions that Fermata has handed to no run, oldest first. If runID is not
 // empty, it also lists the questions that this run got.
 func (r Reader) UnhandedQuestions(taskID, runID string) ([]*fermata.Question, error) {
-	return list(r, r.scanQuestion, unhandedQuestionsSQL, r.workspace, taskID, runID)
+	return list(r, r.scanQuestion, unhandedQuestionsSQL("$2"), r.workspace, taskID, runID)
 }
 
-const unhandedQuestionsSQL = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
-	AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`
+// unhandedQuestionsSQL returns the query for a task. task is the expression for its id, with the parameter $2.
+func unhandedQuestionsSQL(task string) string {
+	return "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND task_id = " + task +
+		" AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id"
+}
 
 // InsertQuestion adds a question.
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
@@ -178,9 +181,15 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy))
 	tx.insertAssignees(q)
 	if q.Resolution != nil {
-		tx.insertClosing(q)
-		tx.closeAssignees(q)
+		tx.noteClosed(q)
 	}
+}
+
+// noteClosed writes what belongs to the end of a question.
+func (tx *Tx) noteClosed(q *fermata.Question) {
+	tx.closed = append(tx.closed, q)
+	tx.insertClosing(q)
+	tx.closeAssignees(q)
 }
 
 // UpdatePending writes the changed fields of a question that was pending when it was read: its end, a vote, the
@@ -195,8 +204,7 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 		resolutionColumn(q), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
 	if q.Resolution != nil {
-		tx.insertClosing(q)
-		tx.closeAssignees(q)
+		tx.noteClosed(q)
 		return
 	}
 	tx.insertAssignees(q)
@@ -211,7 +219,8 @@ func (tx *Tx) SetUnreached(q *fermata.Question, reason string) {
 
 // SaveLateAnswer writes a late answer into the resolution of a closed question. Changes after the call are not written.
 func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
-	tx.markStale(q.ID, q.TaskID)
+	tx.markStale(q.ID)
+	tx.markHandOverStale(q.TaskID)
 	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1
 		WHERE workspace_id = $3 AND id = $4 AND version = $5 AND status = 'timed_out'`,
 		exactColumnText(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
@@ -220,14 +229,14 @@ func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
 
 // HandQuestions records the hand-off of the task's unhanded closed questions to the run.
 func (tx *Tx) HandQuestions(taskID, runID string) {
-	tx.markStale(taskID)
+	tx.markHandOverStale(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
 // HandOverByID is [Tx.HandQuestions] and [Tx.HandMessages] for the questions and messages with the ids.
 func (tx *Tx) HandOverByID(taskID, runID string, ids []string) {
-	tx.markStale(taskID)
+	tx.markHandOverStale(taskID)
 	for _, id := range ids {
 		tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND id = $3 AND task_id = $4 AND status <> 'pending'
 			AND handed_to = ''`, runID, tx.workspace, id, taskID)
@@ -238,7 +247,7 @@ func (tx *Tx) HandOverByID(taskID, runID string, ids []string) {
 
 // TakeBackHandOverByID is [Tx.TakeBackHandOver] for the messages and questions with the ids.
 func (tx *Tx) TakeBackHandOverByID(taskID, runID string, ids []string) {
-	tx.markStale(taskID)
+	tx.markHandOverStale(taskID)
 	for _, id := range ids {
 		tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND id = $2 AND task_id = $3 AND handed_to = $4",
 			tx.workspace, id, taskID, runID)
@@ -250,7 +259,7 @@ func (tx *Tx) TakeBackHandOverByID(taskID, runID string, ids []string) {
 // TakeBackHandOver undoes the hand-off to a run that ended without having used it. The next run gets the same questions and
 // messages again.
 func (tx *Tx) TakeBackHandOver(taskID, runID string) {
-	tx.markStale(taskID)
+	tx.markHandOverStale(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
 	tx.execAny("UPDATE messages SET handed_to = '', handed_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",

@@ -11,12 +11,13 @@ import (
 // ReadAhead names rows that a write will read. They are read in the first round trip of its transaction.
 // ReadAhead changes only the speed.
 type ReadAhead struct {
-	// Task is the id of a task. HandOver also reads its last run, and what its next run is handed.
-	Task     string
-	HandOver bool
+	// Task is the id of a task.
+	Task string
 	// Question is the id of a question; its task is read with it. Events also reads the events about the question.
 	Question string
 	Events   bool
+	// HandOver also reads the last run of the task, and what its next run is handed.
+	HandOver bool
 	// Run is the id of a run; its task is read with it.
 	Run string
 	// TaskEnd also reads the ids of the questions and dependent tasks that the end of the run's task affects.
@@ -38,8 +39,10 @@ type readAhead struct {
 	claims map[string][]*fermata.Task
 	// handOvers are the hand-offs to the next runs of these tasks, by task.
 	handOvers map[string]*handOver
-	// stale are the ids about which a caller of the transaction has written.
-	stale map[string]bool
+	// stale are the ids about which a caller of the transaction has written. staleHandOvers are the tasks whose hand-off a
+	// caller has changed.
+	stale          map[string]bool
+	staleHandOvers map[string]bool
 }
 
 // lookups returns the look-ups for the calls of a group.
@@ -69,22 +72,29 @@ func (a *readAhead) taskLookups(r Reader, want ReadAhead) []lookup {
 	out := []lookup{{sql: taskByIDSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
 		return scanEach(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
 	}}}
-	if !want.HandOver {
-		return out
+	if want.HandOver {
+		h := &handOver{}
+		a.setHandOver(want.Task, h)
+		out = append(out, a.handOverLookupsOf(r, h, "$2", want.Task)...)
 	}
-	next := &handOver{}
+	return out
+}
+
+// handOverLookupsOf returns look-ups that read the hand-off of a task, and its last run. task is the SQL expression for the
+// id of the task, with the parameter $2 for the id of the row that is read ahead.
+func (a *readAhead) handOverLookupsOf(r Reader, h *handOver, task, id string) []lookup {
+	lastRun := "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = (SELECT run_id FROM tasks WHERE workspace_id = $1 AND id = " + task + ")"
+	return append(h.lookups(r, task, id), lookup{sql: lastRun, args: []any{r.workspace, id}, scanRows: func(rs rows) error {
+		return scanEach(rs, r.scanRun, func(run *fermata.Run) { put(&a.runs, runID, run) })
+	}})
+}
+
+func (a *readAhead) setHandOver(taskID string, h *handOver) {
 	if a.handOvers == nil {
 		a.handOvers = map[string]*handOver{}
 	}
-	a.handOvers[want.Task] = next
-	out = append(out, lookup{sql: lastRunSQL, args: []any{r.workspace, want.Task}, scanRows: func(rs rows) error {
-		return scanEach(rs, r.scanRun, func(run *fermata.Run) { put(&a.runs, runID, run) })
-	}})
-	return append(out, next.lookups(r, want.Task)...)
+	a.handOvers[taskID] = h
 }
-
-// lastRunSQL is the query for the last run of a task.
-const lastRunSQL = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = (SELECT run_id FROM tasks WHERE workspace_id = $1 AND id = $2)"
 
 // claimLookups returns look-ups for the claims of the group. For equal selections, they read at least as many claimable
 // tasks as there are claims.
@@ -126,12 +136,22 @@ type handOver struct {
 	messages  []*fermata.Message
 }
 
-// lookups returns look-ups that read the hand-off of a task.
-func (h *handOver) lookups(r Reader, taskID string) []lookup {
+// lookups returns look-ups that read the hand-off of a task. task is the SQL expression for its id, with the parameter $2.
+func (h *handOver) lookups(r Reader, task, parameter string) []lookup {
 	return []lookup{
-		scanInto(&h.questions, r.scanQuestion, unhandedQuestionsSQL, r.workspace, taskID, ""),
-		scanInto(&h.messages, r.scanMessage, unhandedMessagesSQL, r.workspace, taskID, ""),
+		scanInto(&h.questions, r.scanQuestion, unhandedQuestionsSQL(task), r.workspace, parameter, ""),
+		scanInto(&h.messages, r.scanMessage, unhandedMessagesSQL(task), r.workspace, parameter, ""),
 	}
+}
+
+// addClosed adds a question that has closed since the hand-off was read.
+func (h *handOver) addClosed(q *fermata.Question) {
+	if q.HandedTo != "" {
+		return
+	}
+	closed := *q
+	at, _ := slices.BinarySearchFunc(h.questions, q.ID, func(q *fermata.Question, id string) int { return strings.Compare(q.ID, id) })
+	h.questions = slices.Insert(h.questions, at, &closed)
 }
 
 // addClaimable stores the tasks that claims of a kind may take. withHandOver reports whether their hand-offs are read
@@ -140,13 +160,10 @@ func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver
 	if a.claims == nil {
 		a.claims = map[string][]*fermata.Task{}
 	}
-	if a.handOvers == nil {
-		a.handOvers = map[string]*handOver{}
-	}
 	a.claims[key] = tasks
 	for _, t := range tasks {
 		if withHandOver {
-			a.handOvers[t.ID] = &handOver{}
+			a.setHandOver(t.ID, &handOver{})
 		}
 	}
 }
@@ -201,6 +218,19 @@ func (a *readAhead) questionLookups(r Reader, want ReadAhead) []lookup {
 			a.events[want.Question] = found
 			return err
 		}})
+	}
+	if want.HandOver {
+		h := &handOver{}
+		lookups := a.handOverLookupsOf(r, h, taskOfQuestion, want.Question)
+		scanRun := lookups[len(lookups)-1].scanRows
+		lookups[len(lookups)-1].scanRows = func(rs rows) error {
+			// The question was read by the first look-up.
+			if q := a.questions[want.Question]; q != nil {
+				a.setHandOver(q.TaskID, h)
+			}
+			return scanRun(rs)
+		}
+		out = append(out, lookups...)
 	}
 	return out
 }
@@ -371,20 +401,40 @@ func (tx *Tx) PendingHandOver(taskID string) (questions []*fermata.Question, mes
 	h := tx.takeHandOver(taskID)
 	if h == nil {
 		h = &handOver{}
-		err = tx.runLookups(tx.ctx, h.lookups(tx.Reader, taskID)...)
+		err = tx.runLookups(tx.ctx, h.lookups(tx.Reader, "$2", taskID)...)
 	}
 	return h.questions, h.messages, err
 }
 
-// takeHandOver returns the hand-off of a task that was read ahead, and removes it. It returns nil if there is none, or if
-// this transaction has written about the task since.
+// hasHandOver reports whether the hand-off of a task was read ahead and is still true, apart from the questions that this
+// caller has closed since.
+func (tx *Tx) hasHandOver(taskID string) bool {
+	return tx.g.readAhead.handOvers[taskID] != nil && !tx.staleHandOvers[taskID] && !tx.g.readAhead.staleHandOvers[taskID]
+}
+
+// takeHandOver returns the hand-off of a task that was read ahead, with the questions that this caller has closed since. It
+// removes it, because two callers must not share it. It returns nil if there is none, or if it is not true any more.
 func (tx *Tx) takeHandOver(taskID string) *handOver {
-	h := tx.g.readAhead.handOvers[taskID]
-	if h == nil || tx.isStale(taskID) {
+	if !tx.hasHandOver(taskID) {
 		return nil
 	}
+	h := tx.g.readAhead.handOvers[taskID]
 	delete(tx.g.readAhead.handOvers, taskID)
+	for _, q := range tx.closed {
+		if q.TaskID == taskID {
+			h.addClosed(q)
+		}
+	}
 	return h
+}
+
+// markHandOverStale marks the hand-off of a task as changed in this transaction, and with it the rows about the task.
+func (tx *Tx) markHandOverStale(taskID string) {
+	tx.markStale(taskID)
+	if tx.staleHandOvers == nil {
+		tx.staleHandOvers = map[string]bool{}
+	}
+	tx.staleHandOvers[taskID] = true
 }
 
 // markStale marks the ids as written about in this transaction.

@@ -45,7 +45,11 @@ type Tx struct {
 	events []*fermata.Event
 	// lastEvent is the event that was added last, until [Tx.TakeLastEvent] returns it.
 	lastEvent *fermata.Event
-	stale     map[string]bool
+	// stale and staleHandOvers are as in [readAhead], for this caller.
+	stale          map[string]bool
+	staleHandOvers map[string]bool
+	// closed are the questions that this caller has closed.
+	closed []*fermata.Question
 	// statementErr is why a statement could not be built. The write fails with this error.
 	statementErr error
 	// sent reports whether some statements of this caller reached the database.
@@ -103,8 +107,8 @@ func (tx *Tx) noteTask(t *fermata.Task) {
 // crowd is the number of callers from which a transaction is crowded.
 const crowd = 5
 
-// IsCrowded reports whether so many callers share the transaction, and each of their look-ups costs a round trip, that a
-// look-up which can wait should wait.
+// IsCrowded reports whether many callers share the transaction, and each look-up costs a round trip for which all of them
+// wait. Then a look-up that another transaction can make should be left to it.
 func (tx *Tx) IsCrowded() bool { return tx.d.hasRoundTrips && tx.g.callers >= crowd }
 
 // DatabaseError returns the error with which the database refused a statement of this transaction, or nil. After such
@@ -157,6 +161,10 @@ func (tx *Tx) joinGroup() {
 	tx.g.queue = append(tx.g.queue, tx.statements...)
 	tx.g.events = append(tx.g.events, tx.events...)
 	maps.Copy(tx.g.readAhead.stale, tx.stale)
+	maps.Copy(tx.g.readAhead.staleHandOvers, tx.staleHandOvers)
+	for _, q := range tx.closed {
+		tx.g.readAhead.staleHandOvers[q.TaskID] = true
+	}
 }
 
 // commit numbers the events, sends the remaining statements and commits.

@@ -116,6 +116,12 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 // errBroken marks a failure before the commit was sent: nothing was written.
 var errBroken = errors.New("transaction rolled back")
 
+// IsRolledBack reports whether an error of [DB.Write] means that the database refused the write, and that nothing of it was
+// written.
+func IsRolledBack(err error) bool {
+	return errors.Is(err, errBroken) && fermata.CodeOf(err) != fermata.CodeUnavailable
+}
+
 // failedCall is a call that failed, and its error.
 type failedCall struct {
 	*call
@@ -131,7 +137,7 @@ type failedCall struct {
 // error of the commit.
 func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 	ctx := context.Background()
-	rowsAhead := readAhead{stale: map[string]bool{}}
+	rowsAhead := readAhead{stale: map[string]bool{}, staleHandOvers: map[string]bool{}}
 	sess, head, err := db.backend.begin(ctx, workspace, rowsAhead.lookups(db.Reader(ctx, workspace), calls))
 	if err == nil {
 		if err = db.checkHead(ctx, workspace, head); err != nil {
@@ -191,7 +197,7 @@ func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 // runAlone returns the calls of a broken transaction as groups of one call each. If running alone cannot help, it
 // gives the calls the error.
 func runAlone(calls []*call, err error) (groups [][]*call) {
-	if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
+	if len(calls) == 1 || !IsRolledBack(err) {
 		sendResult(calls, err)
 		return nil
 	}

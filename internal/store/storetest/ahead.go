@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -14,6 +15,7 @@ var readAheadTests = map[string]func(*suite){
 	"claims that come together":           aheadClaims,
 	"each claim sees its own projects":    aheadVisible,
 	"what a claim needs, in one look-up":  claimRows,
+	"what the next run is handed":         aheadHandOver,
 	"a bad one fails alone":               aheadBad,
 }
 
@@ -114,6 +116,80 @@ func aheadStale(s *suite) {
 		}
 	}
 	s.runWithReadAhead(store.ReadAhead{Question: q.ID}, change(0), change(1), change(2))
+}
+
+// aheadHandOver checks that a hand-over which was read ahead is what the database has after the write, and that a write which
+// closes a question needs no other look-up for a claim.
+func aheadHandOver(s *suite) {
+	message := func(taskID string) *fermata.Message {
+		return &fermata.Message{ID: id(fermata.PrefixMessage), TaskID: taskID, Kind: fermata.MessagePlain, Author: alice, Body: hardText, CreatedAt: noon}
+	}
+	for name, c := range map[string]struct {
+		change func(tx *store.Tx, q *fermata.Question)
+		// isRead reports whether the hand-over is still known after the change.
+		isRead bool
+	}{
+		"nothing": {func(*store.Tx, *fermata.Question) {}, true},
+		"the question closes": {func(tx *store.Tx, q *fermata.Question) {
+			setCancelled(q)
+			tx.UpdatePending(q)
+		}, true},
+		"an older question closes": {func(tx *store.Tx, q *fermata.Question) {
+			older := newQuestion(q.TaskID)
+			older.ID = fermata.NewID(fermata.PrefixQuestion, noon.Add(-time.Hour))
+			setTimedOut(older)
+			tx.InsertQuestion(older)
+		}, true},
+		"a question closes that nobody is handed": {func(tx *store.Tx, q *fermata.Question) {
+			setCancelled(q)
+			q.HandedTo = "run_1"
+			tx.UpdatePending(q)
+		}, true},
+		"a message comes": {func(tx *store.Tx, q *fermata.Question) { tx.InsertMessage(message(q.TaskID), true) }, false},
+		"all is handed": {func(tx *store.Tx, q *fermata.Question) {
+			tx.HandQuestions(q.TaskID, "run_1")
+			tx.HandMessages(q.TaskID, "run_1")
+		}, false},
+		"all is taken back": {func(tx *store.Tx, q *fermata.Question) { tx.TakeBackHandOver(q.TaskID, "run_0") }, false},
+	} {
+		s.Log(name)
+		before := s.addRun(func(r *fermata.Run) { r.TaskID = id(fermata.PrefixTask) })
+		t := s.addTask(func(t *fermata.Task) { t.ID, t.RunID, t.Unread = before.TaskID, before.ID, 2 })
+		q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
+		s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID; setTimedOut(q) })
+		s.addQuestion(func(q *fermata.Question) { q.TaskID, q.HandedTo = t.ID, "run_0"; setTimedOut(q) })
+		s.write(func(tx *store.Tx) { tx.InsertMessage(message(t.ID), true) })
+		var rows *store.ClaimRows
+		s.runWithReadAhead(store.ReadAhead{Question: q.ID, HandOver: true}, func(tx *store.Tx) error {
+			q, err := tx.Question(q.ID)
+			s.checkNoError(err)
+			c.change(tx, q)
+			s.checkEqual(c.isRead, tx.IsReadForClaim(t))
+			rows, err = tx.ReadForClaim(t)
+			return err
+		})
+		questions, err := s.read().UnhandedQuestions(t.ID, "")
+		s.checkNoError(err)
+		messages, err := s.read().UnhandedMessages(t.ID, "")
+		s.checkNoError(err)
+		s.checkEqual(&store.ClaimRows{LastRun: before, Questions: questions, Messages: messages}, rows)
+	}
+	q := s.addQuestion(func(*fermata.Question) {})
+	t := s.addTask(func(t *fermata.Task) { t.ID, t.Unread = q.TaskID, 1 })
+	read := func(n int, change func(tx *store.Tx, q *fermata.Question)) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			rows, err := tx.ReadForClaim(t)
+			s.checkNoError(err)
+			s.checkEqual(n, len(rows.Questions))
+			q, err := tx.Question(q.ID)
+			s.checkNoError(err)
+			change(tx, q)
+			return nil
+		}
+	}
+	s.runWithReadAhead(store.ReadAhead{Question: q.ID, HandOver: true},
+		read(0, func(tx *store.Tx, q *fermata.Question) { setCancelled(q); tx.UpdatePending(q) }),
+		read(1, func(*store.Tx, *fermata.Question) {}))
 }
 
 // aheadBad checks that a bad read-ahead fails alone. PostgreSQL refuses an id
@@ -217,24 +293,21 @@ func claimRows(s *suite) {
 	})
 	s.write(func(tx *store.Tx) {
 		tx.InsertMessage(&fermata.Message{ID: id(fermata.PrefixMessage), TaskID: t.ID, Kind: fermata.MessagePlain, Author: alice, Body: hardText, CreatedAt: noon}, true)
-		tx.SaveReplay("agent:a", "key", store.Replay{Fingerprint: "f", Result: "{}"})
 	})
-	read := func(t *fermata.Task, key string) (found *store.ClaimRows) {
+	read := func(t *fermata.Task) (found *store.ClaimRows) {
 		s.write(func(tx *store.Tx) {
 			var err error
-			found, err = tx.ReadForClaim(t, "agent:a", key)
+			found, err = tx.ReadForClaim(t)
 			if err != nil {
 				s.Errorf("read for a claim: %v", err)
 			}
 		})
 		return found
 	}
-	found := read(t, "key")
+	found := read(t)
 	s.checkEqual(before, found.LastRun)
 	s.checkEqual(1, len(found.Questions))
 	s.checkEqual(q.ID, found.Questions[0].ID)
 	s.checkEqual(hardText, found.Messages[0].Body)
-	s.checkEqual(true, found.IsRepeated)
-	s.checkEqual(false, read(t, "another key").IsRepeated)
-	s.checkEqual(&store.ClaimRows{}, read(s.addTask(func(*fermata.Task) {}), ""))
+	s.checkEqual(&store.ClaimRows{}, read(s.addTask(func(*fermata.Task) {})))
 }
