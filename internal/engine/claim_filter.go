@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/list"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -58,6 +59,11 @@ func (f *claimFilter) expects() expectation {
 	default:
 		return expectAnything
 	}
+}
+
+// isOfExecutor reports whether the filter is that of the server's own executor of workflows.
+func (f *claimFilter) isOfExecutor() bool {
+	return slices.Contains(f.request.Runners, fermata.RunnerWorkflow)
 }
 
 func (m *matchmaker) inWorkspace(id string) *waitingClaims {

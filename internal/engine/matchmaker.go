@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -132,7 +131,7 @@ func (m *matchmaker) enter(ctx context.Context, w *waitingClaim) {
 // count changes the number of waiting claims, and ends the looks if there are none. The caller holds the lock.
 func (m *matchmaker) count(f *claimFilter, n int) {
 	m.waiting += n
-	if !slices.Contains(f.request.Runners, fermata.RunnerWorkflow) {
+	if !f.isOfExecutor() {
 		m.waitingWorkers += n
 	}
 	if m.waiting == 0 {
@@ -268,11 +267,20 @@ func (m *matchmaker) concerns(workspace string) bool {
 	return m.workspaces[workspace] != nil
 }
 
-// isWorkerWaiting reports whether a worker waits, probably in the workspace.
-func (m *matchmaker) isWorkerWaiting(workspace string) bool {
+// hasWorkers reports whether workers claim tasks in the workspace, or did so a moment ago.
+func (m *matchmaker) hasWorkers(workspace string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.waitingWorkers > 0 && m.workspaces[workspace] != nil
+	in := m.workspaces[workspace]
+	if in == nil {
+		return false
+	}
+	for _, f := range in.filters {
+		if !f.isOfExecutor() {
+			return true
+		}
+	}
+	return false
 }
 
 // lookAtIntervals looks for tasks that were not offered, until stop is closed.

@@ -46,7 +46,7 @@ func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata
 		appendedBefore := tx.AppendedCount()
 		err = fn(tx, t, q)
 		return q, wrapTooLate(tx, appendedBefore, err)
-	}, store.ReadAhead{Question: id, Events: v == fermata.ToAnswer, HandOver: e.claims.isWorkerWaiting(c.WorkspaceID)})
+	}, store.ReadAhead{Question: id, Events: v == fermata.ToAnswer, HandOver: e.claims.hasWorkers(c.WorkspaceID)})
 }
 
 // Clarify sends a message back to the agent that asked. The task resumes with

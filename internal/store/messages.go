@@ -59,7 +59,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), columnText(actor(m.Author)), m.Body, boolColumn(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
 }
 
-// HandMessages records the hand-off of the task's unhanded messages to the run.
+// HandMessages records the hand-over of the task's unhanded messages to the run.
 func (tx *Tx) HandMessages(taskID, runID string) {
 	tx.markHandOverStale(taskID)
 	tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND task_id = $4 AND handed_to = ''",

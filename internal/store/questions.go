@@ -227,7 +227,7 @@ func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
 	q.Version++
 }
 
-// HandQuestions records the hand-off of the task's unhanded closed questions to the run.
+// HandQuestions records the hand-over of the task's unhanded closed questions to the run.
 func (tx *Tx) HandQuestions(taskID, runID string) {
 	tx.markHandOverStale(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
@@ -256,7 +256,7 @@ func (tx *Tx) TakeBackHandOverByID(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBackHandOver undoes the hand-off to a run that ended without having used it. The next run gets the same questions and
+// TakeBackHandOver undoes the hand-over to a run that ended without having used it. The next run gets the same questions and
 // messages again.
 func (tx *Tx) TakeBackHandOver(taskID, runID string) {
 	tx.markHandOverStale(taskID)

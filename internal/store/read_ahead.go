@@ -37,9 +37,9 @@ type readAhead struct {
 	endLinks map[string][]endLink
 	// claims are claimable tasks in the order in which they are claimed, by the text of the selection.
 	claims map[string][]*fermata.Task
-	// handOvers are the hand-offs to the next runs of these tasks, by task.
+	// handOvers is what the next runs of these tasks are handed, by task.
 	handOvers map[string]*handOver
-	// stale are the ids about which a caller of the transaction has written. staleHandOvers are the tasks whose hand-off a
+	// stale are the ids about which a caller of the transaction has written. staleHandOvers are the tasks whose hand-over a
 	// caller has changed.
 	stale          map[string]bool
 	staleHandOvers map[string]bool
@@ -80,7 +80,7 @@ func (a *readAhead) taskLookups(r Reader, want ReadAhead) []lookup {
 	return out
 }
 
-// handOverLookupsOf returns look-ups that read the hand-off of a task, and its last run. task is the SQL expression for the
+// handOverLookupsOf returns look-ups that read the hand-over of a task, and its last run. task is the SQL expression for the
 // id of the task, with the parameter $2 for the id of the row that is read ahead.
 func (a *readAhead) handOverLookupsOf(r Reader, h *handOver, task, id string) []lookup {
 	lastRun := "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = (SELECT run_id FROM tasks WHERE workspace_id = $1 AND id = " + task + ")"
@@ -126,17 +126,17 @@ func (a *readAhead) claimLookups(r Reader, calls []*call) []lookup {
 	return out
 }
 
-// minClaimsForHandOver is the smallest number of claims for which the hand-offs are read ahead. Reading them ahead
+// minClaimsForHandOver is the smallest number of claims for which the hand-overs are read ahead. Reading them ahead
 // costs two more queries, and saves a round trip for each claim.
 const minClaimsForHandOver = 4
 
-// handOver is the hand-off to a new run of a task.
+// handOver is the hand-over to a new run of a task.
 type handOver struct {
 	questions []*fermata.Question
 	messages  []*fermata.Message
 }
 
-// lookups returns look-ups that read the hand-off of a task. task is the SQL expression for its id, with the parameter $2.
+// lookups returns look-ups that read the hand-over of a task. task is the SQL expression for its id, with the parameter $2.
 func (h *handOver) lookups(r Reader, task, parameter string) []lookup {
 	return []lookup{
 		scanInto(&h.questions, r.scanQuestion, unhandedQuestionsSQL(task), r.workspace, parameter, ""),
@@ -144,7 +144,7 @@ func (h *handOver) lookups(r Reader, task, parameter string) []lookup {
 	}
 }
 
-// addClosed adds a question that has closed since the hand-off was read.
+// addClosed adds a question that has closed since the hand-over was read.
 func (h *handOver) addClosed(q *fermata.Question) {
 	if q.HandedTo != "" {
 		return
@@ -154,7 +154,7 @@ func (h *handOver) addClosed(q *fermata.Question) {
 	h.questions = slices.Insert(h.questions, at, &closed)
 }
 
-// addClaimable stores the tasks that claims of a kind may take. withHandOver reports whether their hand-offs are read
+// addClaimable stores the tasks that claims of a kind may take. withHandOver reports whether their hand-overs are read
 // as well.
 func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver bool) {
 	if a.claims == nil {
@@ -168,7 +168,7 @@ func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver
 	}
 }
 
-// handOverLookups returns look-ups that read the hand-offs of the claimable tasks. The tasks themselves are read before
+// handOverLookups returns look-ups that read the hand-overs of the claimable tasks. The tasks themselves are read before
 // them, in the same round trip. Only indexes that begin with the task's id fit these queries. Without the expression on
 // workspace_id, PostgreSQL would take an index that begins with the workspace while the tables are small. It would keep
 // that plan, and read the whole workspace when the tables have grown.
@@ -406,14 +406,14 @@ func (tx *Tx) PendingHandOver(taskID string) (questions []*fermata.Question, mes
 	return h.questions, h.messages, err
 }
 
-// hasHandOver reports whether the hand-off of a task was read ahead and is still true, apart from the questions that this
-// caller has closed since.
+// hasHandOver reports whether the hand-over of a task was read ahead and is still true, apart from the questions that were
+// closed since.
 func (tx *Tx) hasHandOver(taskID string) bool {
 	return tx.g.readAhead.handOvers[taskID] != nil && !tx.staleHandOvers[taskID] && !tx.g.readAhead.staleHandOvers[taskID]
 }
 
-// takeHandOver returns the hand-off of a task that was read ahead, with the questions that this caller has closed since. It
-// removes it, because two callers must not share it. It returns nil if there is none, or if it is not true any more.
+// takeHandOver returns the hand-over of a task that was read ahead, with the questions that were closed since. It removes
+// the hand-over, because two callers must not share it. It returns nil if there is none, or if it is not true any more.
 func (tx *Tx) takeHandOver(taskID string) *handOver {
 	if !tx.hasHandOver(taskID) {
 		return nil
@@ -428,7 +428,7 @@ func (tx *Tx) takeHandOver(taskID string) *handOver {
 	return h
 }
 
-// markHandOverStale marks the hand-off of a task as changed in this transaction, and with it the rows about the task.
+// markHandOverStale marks the hand-over of a task as changed in this transaction, and with it the rows about the task.
 func (tx *Tx) markHandOverStale(taskID string) {
 	tx.markStale(taskID)
 	if tx.staleHandOvers == nil {

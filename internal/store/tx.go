@@ -163,7 +163,9 @@ func (tx *Tx) joinGroup() {
 	maps.Copy(tx.g.readAhead.stale, tx.stale)
 	maps.Copy(tx.g.readAhead.staleHandOvers, tx.staleHandOvers)
 	for _, q := range tx.closed {
-		tx.g.readAhead.staleHandOvers[q.TaskID] = true
+		if h := tx.g.readAhead.handOvers[q.TaskID]; h != nil {
+			h.addClosed(q)
+		}
 	}
 }
 

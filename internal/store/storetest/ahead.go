@@ -219,7 +219,7 @@ func aheadBad(s *suite) {
 }
 
 // aheadClaims checks eight claims that come together: each gets a task of its
-// own, in order, with the hand-off to its run.
+// own, in order, with the hand-over to its run.
 func aheadClaims(s *suite) {
 	const claims = 8
 	var want []string
