@@ -23,6 +23,7 @@ func (w *world) withWitness(path string) (*engine.Engine, *witness.File) {
 	w.OK(err)
 	file, err := witness.NewFile(path)
 	w.OK(err)
+	w.isDeaf = true
 	return engine.New(w.DB, engine.Options{Signer: signer, Witnesses: []engine.Witness{file}}), file
 }
 

@@ -247,6 +247,7 @@ func startRun(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest, t *fermata
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
+		Move: &fermata.TaskMove{From: from, To: t.State, Kind: t.Kind()},
 		Data: encodeData(claimedData{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
 	})
 	appendMessagesHanded(tx, run, h.context, c.Actor())

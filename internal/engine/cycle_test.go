@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -20,6 +22,8 @@ type world struct {
 	alice fermata.Caller
 	// forged reports whether the test wrote the database directly, without the server.
 	forged bool
+	// isDeaf reports whether the engine does not learn of all commits: another engine has the same connection.
+	isDeaf bool
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -32,6 +36,8 @@ func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
 	w := &world{World: testkit.New(t, opts), agent: testkit.Agent}
 	w.alice = w.Person("alice")
+	// Counted now, the tasks are counted by their moves until the end of the test.
+	w.checkCounts(w.Context(), w.Engine)
 	t.Cleanup(w.checkTablesMatch)
 	return w
 }
@@ -44,6 +50,28 @@ func (w *world) checkTablesMatch() {
 	report, err := w.Engine.VerifyAudit(context.Background(), admin)
 	if err != nil || !report.OK {
 		w.Errorf("the audit does not fit the tables: %+v, %v", report, err)
+	}
+	w.checkEventData()
+	if !w.isDeaf {
+		w.checkCounts(context.Background(), w.Engine)
+	}
+}
+
+// checkEventData checks that the data of no event name a field twice, as they would if an event reported two moves.
+func (w *world) checkEventData() {
+	w.Helper()
+	for after := int64(0); ; {
+		events, err := w.DB.Reader(context.Background(), store.DefaultWorkspace).Events(store.EventFilter{After: after, Limit: 500})
+		w.OK(err)
+		if len(events) == 0 {
+			return
+		}
+		for _, e := range events {
+			if len(e.Data) > 0 && !jsontext.Value(e.Data).IsValid() {
+				w.Errorf("the data of %s: %s", e.Type, e.Data)
+			}
+			after = e.Seq
+		}
 	}
 }
 

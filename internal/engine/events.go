@@ -214,9 +214,18 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 		age := float64(now.UnixMilli()-n.Oldest) / 1000
 		s.OldestPendingSeconds = max(s.OldestPendingSeconds, age)
 	}
-	tasks, err := r.CountTasks()
-	for _, n := range tasks {
-		s.Tasks[fermata.TaskState(n.Kind)] = n.N
+	workspaces, err := r.Workspaces()
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	for _, w := range workspaces {
+		counts, err := e.tail.countTasks(ctx, w, func(string) bool { return true })
+		if err != nil {
+			return s, err
+		}
+		for state, n := range counts.States {
+			s.Tasks[state] += n
+		}
+	}
+	return s, nil
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // ReadShell is the function with which Gate reads command lines.
@@ -55,3 +57,9 @@ func AgeWorkerRecords(e *Engine, by time.Duration) {
 
 // RecordDueWorkers records the workers that are due.
 func RecordDueWorkers(ctx context.Context, e *Engine) { e.recordDueWorkers(ctx) }
+
+// KnowsCounts reports whether the tasks of the first workspace are counted without the database.
+func KnowsCounts(e *Engine) bool {
+	_, ok := e.tail.knownCounts(store.DefaultWorkspace, func(string) bool { return true })
+	return ok
+}

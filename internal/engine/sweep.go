@@ -149,6 +149,7 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 		if time.Since(lastDeletion) > time.Hour {
 			lastDeletion = time.Now()
 			e.deleteExpired(ctx)
+			e.tail.forgetCounts()
 		}
 		if err == nil && n >= sweepBatch {
 			continue

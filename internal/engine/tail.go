@@ -35,6 +35,8 @@ type Tail struct {
 	e     *Engine
 	mu    sync.Mutex
 	tails map[string]*workspaceTail
+	// counting is held while the database counts the tasks of a workspace.
+	counting sync.Mutex
 }
 
 type workspaceTail struct {
@@ -43,6 +45,12 @@ type workspaceTail struct {
 	last   int64
 	// newEvents is closed and replaced when events arrive.
 	newEvents chan struct{}
+	// counts are the numbers of tasks, or nil if they are not known. isCounted reports whether someone asked for them; then
+	// all events come with their moves.
+	counts    *taskCounts
+	isCounted bool
+	// withoutMoves is the number of the last event that came without its move.
+	withoutMoves int64
 }
 
 func newTail(e *Engine) *Tail { return &Tail{e: e, tails: map[string]*workspaceTail{}} }
@@ -92,6 +100,9 @@ func (w *workspaceTail) append(events []*fermata.Event) {
 	for _, e := range events {
 		w.events = append(w.events, &TailEvent{Event: e})
 		w.last = e.Seq
+		if w.counts != nil {
+			w.counts.apply(e)
+		}
 	}
 	if over := len(w.events) - tailSize; over > tailSize/4 {
 		w.events = append([]*TailEvent(nil), w.events[over:]...)
@@ -121,6 +132,7 @@ func (w *workspaceTail) dropReplaced(e *fermata.Event) {
 func (w *workspaceTail) drop(n int) {
 	w.events = slices.Clone(w.events[:len(w.events)-n])
 	w.last -= int64(n)
+	w.counts = nil
 }
 
 // workspaces lists the workspaces that have a tail.
@@ -166,13 +178,13 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 	for {
 		t.mu.Lock()
-		last := t.workspace(workspace).last
+		last, isCounted := t.workspace(workspace).last, t.workspace(workspace).isCounted
 		t.mu.Unlock()
 		events, err := t.e.db.Reader(ctx, workspace).Events(store.EventFilter{After: last, Limit: tailSize})
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		if err := t.loadMoves(ctx, workspace, events); err != nil {
+		if err := t.loadMoves(ctx, workspace, events, isCounted); err != nil {
 			return err
 		}
 		t.dropStaleCaches(events)
@@ -190,20 +202,24 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		}
 		if len(events) > 0 {
 			w.append(events)
+			if !isCounted {
+				w.counts, w.withoutMoves = nil, w.last
+			}
 		}
 		t.mu.Unlock()
 		t.dispatch(events)
 	}
 }
 
-// loadMoves reads from events of other replicas which tasks became claimable, if claims may wait for them here.
-func (t *Tail) loadMoves(ctx context.Context, workspace string, events []*fermata.Event) error {
-	if !t.e.claims.concerns(workspace) {
+// loadMoves reads the moves of tasks from events of other replicas: all moves if the tasks are counted here, and those to a
+// claimable state if claims may wait here.
+func (t *Tail) loadMoves(ctx context.Context, workspace string, events []*fermata.Event, isCounted bool) error {
+	if !isCounted && !t.e.claims.concerns(workspace) {
 		return nil
 	}
 	var ids []string
 	for _, e := range events {
-		if move := e.StoredMove(); move.To.IsClaimable() {
+		if move := e.StoredMove(); move.To.IsClaimable() || isCounted && move.To != "" {
 			e.Move, ids = &move, append(ids, e.TaskID)
 		}
 	}
@@ -225,7 +241,7 @@ func (t *Tail) start(ctx context.Context, workspace string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if w := t.workspace(workspace); w.last < head {
-		w.last, w.events = head, nil
+		w.last, w.events, w.counts = head, nil, nil
 	}
 	return nil
 }

@@ -90,5 +90,14 @@ func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter)
 	if err != nil {
 		return fermata.TaskCounts{}, err
 	}
-	return e.reader(ctx, c).CountTasksByState(query)
+	if !query.IsByProject() {
+		return e.reader(ctx, c).CountTasksByState(query)
+	}
+	if err := e.tail.follow(ctx, c.WorkspaceID); err != nil {
+		return fermata.TaskCounts{}, err
+	}
+	visible := c.VisibleProjects()
+	return e.tail.countTasks(ctx, c.WorkspaceID, func(project string) bool {
+		return visible.Has(project) && (query.Project == "" || query.Project == project)
+	})
 }

@@ -216,7 +216,8 @@ func TestALookFindsWhatWasNotOffered(t *testing.T) {
 		for range 3 {
 			results = append(results, w.startClaim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1", Projects: []string{"web"}}))
 		}
-		// The store itself tells the engine only of events.
+		// The store itself tells the engine only of events, here without their moves.
+		w.isDeaf = true
 		w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			for range 3 {
 				task, err := fermata.NewTask{Title: "a task", Project: "web"}.Create(fermata.NewID(fermata.PrefixTask, tx.Now()), w.agent.Actor(), tx.Now())

@@ -81,11 +81,19 @@ const claimableKindsSQL = `WITH RECURSIVE first (id) AS (
 
 // KindsByID returns the kinds of the tasks, by id.
 func (r Reader) KindsByID(ids []string) (map[string]fermata.TaskKind, error) {
-	tasks, err := r.TaskOrigins(ids)
-	kinds := make(map[string]fermata.TaskKind, len(tasks))
-	for _, t := range tasks {
-		kinds[t.ID] = t.Kind()
+	kinds := make(map[string]fermata.TaskKind, len(ids))
+	if len(ids) == 0 {
+		return kinds, nil
 	}
+	_, err := list(r, func(rs rows) (struct{}, error) {
+		var id string
+		var k fermata.TaskKind
+		var isolated int64
+		err := rs.Scan(&id, &k.Runner, &isolated, &k.Project, &k.Agent)
+		k.Isolated = isolated != 0
+		kinds[id] = k
+		return struct{}{}, err
+	}, fmt.Sprintf(r.d.byID, "id, runner, isolated, project, agent", "tasks"), r.workspace, columnText(ids))
 	return kinds, err
 }
 

@@ -177,14 +177,42 @@ func (w *whereClause) addStates(states []fermata.TaskState) {
 	}
 }
 
+// IsByProject reports whether the filter keeps all tasks of a project or of the workspace, apart from their states.
+func (f TaskFilter) IsByProject() bool {
+	return f.Label == "" && f.Agent == "" && f.ParentID == "" && f.Text == ""
+}
+
+// ProjectCount is the number of tasks of a project in a state.
+type ProjectCount struct {
+	Project string
+	State   fermata.TaskState
+	N       int64
+}
+
+// CountTasksByProject counts all tasks by project and state. The second result is the number of the last event that the
+// counts include.
+func (r Reader) CountTasksByProject() ([]ProjectCount, int64, error) {
+	var seq int64
+	// One statement sees one state of the database.
+	counts, err := list(r, func(rs rows) (ProjectCount, error) {
+		var c ProjectCount
+		var state string
+		err := rs.Scan(&c.Project, &state, &c.N, &seq)
+		c.State = fermata.TaskState(state)
+		return c, err
+	}, `SELECT project, state, count(*), (SELECT event_seq FROM workspaces WHERE id = $1) FROM tasks WHERE workspace_id = $1 GROUP BY project, state`, r.workspace)
+	return counts, seq, err
+}
+
 // CountTasksByState counts the tasks that the filter keeps, by state. It ignores the
 // filter's states.
 func (r Reader) CountTasksByState(f TaskFilter) (fermata.TaskCounts, error) {
 	counts := fermata.NewTaskCounts()
 	w := r.taskConditions(f)
 	var parts []string
+	// A task that got a message while its question is pending is not suspended.
 	for _, from := range []string{
-		" FROM tasks WHERE " + onBoard + " AND ", fromState(fermata.TaskInputReceived), suspendedTasks,
+		" FROM tasks WHERE " + onBoard + " AND ", fromState(fermata.TaskInputReceived), suspendedTasks + "NOT (" + onBoard + ") AND state <> 'input_received' AND ",
 	} {
 		parts = append(parts, "SELECT state || '' AS kind, count(*), 0"+from+w.sql()+" GROUP BY state || ''")
 	}

@@ -79,11 +79,11 @@ func (tx *Tx) HasAppended(kind fermata.EventType) bool {
 	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
 }
 
-// TakeLastEvent returns the event that the caller added last if it is about the task and was not returned before. Otherwise
-// it returns nil. The caller may add more to the event's data.
+// TakeLastEvent returns the event that the caller added last if it is about the task, reports no move and was not returned
+// before. Otherwise it returns nil. The caller may add a move to the event.
 func (tx *Tx) TakeLastEvent(taskID string) *fermata.Event {
 	e := tx.lastEvent
-	if e == nil || e.TaskID != taskID {
+	if e == nil || e.TaskID != taskID || e.Move != nil {
 		return nil
 	}
 	tx.lastEvent = nil

@@ -43,11 +43,6 @@ func (r Reader) CountPending() ([]Count, error) {
 	return list(r, scanCount, "SELECT type, count(*), min(created_at) FROM questions WHERE status = 'pending' GROUP BY type")
 }
 
-// CountTasks counts the tasks of all workspaces by state.
-func (r Reader) CountTasks() ([]Count, error) {
-	return list(r, scanCount, "SELECT state, count(*), 0 FROM tasks GROUP BY state")
-}
-
 // Totals are the numbers of tasks, questions and messages of a workspace.
 type Totals struct{ Tasks, Questions, Messages int64 }
 

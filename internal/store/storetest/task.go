@@ -16,6 +16,7 @@ var taskTests = map[string]func(*suite){
 	"several saves are one":                taskSavedOnce,
 	"filters":                              taskFilters,
 	"orders":                               taskOrders,
+	"counted once":                         taskCountedOnce,
 	"search takes wildcards as characters": taskSearch,
 	"short endings":                        taskEndings,
 	"claim order and filters":              taskClaims,
@@ -206,6 +207,19 @@ func taskFilters(s *suite) {
 	if first[0].ID < first[1].ID || first[1].ID < rest[0].ID {
 		s.Error("the list is not the newest first")
 	}
+}
+
+// taskCountedOnce counts a task that got a message while its question is pending, beside one that waits for its answer.
+func taskCountedOnce(s *suite) {
+	want := fermata.NewTaskCounts()
+	for _, state := range []fermata.TaskState{fermata.TaskInputReceived, fermata.TaskAwaitingInput} {
+		t := s.addTask(func(t *fermata.Task) { t.State = state })
+		s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
+		want.Add(state, 1)
+	}
+	got, err := s.read().CountTasksByState(store.TaskFilter{})
+	s.checkNoError(err)
+	s.checkEqual(want, got)
 }
 
 // taskOrders checks for every order that the pages together are the whole list

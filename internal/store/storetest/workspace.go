@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -55,13 +57,14 @@ func workspaceCounts(s *suite) {
 	got, err := s.db.Reader(s.Context(), "").CountPending()
 	s.checkNoError(err)
 	s.checkEqual([]store.Count{{Kind: "blocking", N: 2, Oldest: noon.UnixMilli()}}, got)
-	got, err = s.db.Reader(s.Context(), "").CountTasks()
+	s.write(func(tx *store.Tx) { appendMark(tx, "counted") })
+	head, err := s.read().Head()
 	s.checkNoError(err)
-	n := map[string]int64{}
-	for _, c := range got {
-		n[c.Kind] = c.N
-	}
-	s.checkEqual(map[string]int64{"open": 2, "done": 1}, n)
+	counts, seq, err := s.read().CountTasksByProject()
+	s.checkNoError(err)
+	s.checkEqual(head.Seq, seq)
+	slices.SortFunc(counts, func(a, b store.ProjectCount) int { return cmp.Compare(a.State, b.State) })
+	s.checkEqual([]store.ProjectCount{{Project: "default", State: fermata.TaskDone, N: 1}, {Project: "default", State: fermata.TaskOpen, N: 2}}, counts)
 }
 
 func workspaceClock(s *suite) {
