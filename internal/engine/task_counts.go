@@ -53,7 +53,7 @@ func (t *Tail) follow(ctx context.Context, workspace string) error {
 		return nil
 	}
 	head, err := t.Head(ctx, workspace)
-	if err != nil || !t.isBefore(workspace, head) {
+	if err != nil || !t.isBehind(workspace, head) {
 		return err
 	}
 	return t.catchUp(ctx, workspace)
@@ -77,7 +77,7 @@ func (t *Tail) countTasks(ctx context.Context, workspace string, has func(projec
 	return counted.sum(has), nil
 }
 
-func (t *Tail) isBefore(workspace string, head int64) bool {
+func (t *Tail) isBehind(workspace string, head int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.workspace(workspace).last < head
