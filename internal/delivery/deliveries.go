@@ -36,7 +36,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		f.Limit = defaultPageSize
 	}
 	limit := min(f.Limit, maxPageSize)
-	r := s.db.ReaderFor(ctx, c)
+	r := s.db.ReaderFor(ctx, c).ForLongReads()
 	query := store.DeliveryFilter{State: f.State, Before: f.Cursor, Limit: limit + 1}
 	if f.Cursor != "" && !fermata.IsID(fermata.PrefixDelivery, f.Cursor) {
 		return nil, "", fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is not from this list"})

@@ -12,7 +12,7 @@ func (e *Engine) CountClosings(ctx context.Context, c fermata.Caller, f store.Cl
 	if err := c.CheckPermission(fermata.ToReadAnalytics, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	return e.reader(ctx, c).ClosingCounts(f)
+	return e.listReader(ctx, c).ClosingCounts(f)
 }
 
 // CountQuestions counts the closed and the open questions.
@@ -21,7 +21,7 @@ func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.C
 	if err != nil {
 		return nil, err
 	}
-	pending, err := e.reader(ctx, c).PendingCounts(f)
+	pending, err := e.listReader(ctx, c).PendingCounts(f)
 	return append(counts, pending...), err
 }
 
@@ -44,7 +44,7 @@ func (e *Engine) MostCommonQuestions(ctx context.Context, c fermata.Caller, f st
 	if err := c.CheckPermission(fermata.ToReadAnalytics, fermata.UnloadedResource); err != nil {
 		return found, err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	var err error
 	if found.Closed, err = r.CountClosings(f); err != nil {
 		return found, err

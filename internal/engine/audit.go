@@ -60,7 +60,7 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 		}
 		f.TaskID = id
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	s, err := newAuditSearch(r, f)
 	if err != nil {
 		return page, err
@@ -165,7 +165,7 @@ func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, exportRange 
 	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	head, err := r.Head()
 	if err != nil {
 		return err

@@ -132,3 +132,8 @@ func encodeData(v any) json.RawMessage {
 func (e *Engine) reader(ctx context.Context, c fermata.Caller) store.Reader {
 	return e.db.ReaderFor(ctx, c)
 }
+
+// listReader is [Engine.reader] for lists, searches and analytics.
+func (e *Engine) listReader(ctx context.Context, c fermata.Caller) store.Reader {
+	return e.reader(ctx, c).ForLongReads()
+}

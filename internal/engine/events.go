@@ -33,7 +33,7 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 		}
 		f.TaskID = id
 	}
-	events, err := e.reader(ctx, c).Events(store.EventFilter{
+	events, err := e.listReader(ctx, c).Events(store.EventFilter{
 		After: f.After, TaskID: f.TaskID, Types: types, Limit: pageSize(f.Limit),
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	v := verification{ctx: ctx, e: e, r: r, recorded: newRecordedState()}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {

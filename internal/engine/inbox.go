@@ -70,7 +70,7 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 	if err := e.setQueryTime(ctx, &query); err != nil {
 		return nil, "", err
 	}
-	found, end, err := collectPage(e.reader(ctx, c), c, f, query)
+	found, end, err := collectPage(e.listReader(ctx, c), c, f, query)
 	if err != nil || end == nil {
 		return found, "", err
 	}
@@ -173,7 +173,7 @@ func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f Questio
 	if err := e.setQueryTime(ctx, &query); err != nil {
 		return counts, err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	var err error
 	if query.IsSlow() {
 		if query.Until, err = r.PositionOfNth(query, maxCounted); err != nil {
@@ -208,7 +208,7 @@ func (e *Engine) countSnoozed(ctx context.Context, c fermata.Caller, f QuestionF
 	if err := e.setQueryTime(ctx, &query); err != nil {
 		return 0, err
 	}
-	found, err := e.reader(ctx, c).CountQuestions(query)
+	found, err := e.listReader(ctx, c).CountQuestions(query)
 	total := 0
 	for _, n := range found {
 		total += n.N

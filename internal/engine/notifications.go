@@ -169,7 +169,7 @@ func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int,
 // newNotificationSearch returns a search that begins at the newest event, and the number of that
 // event.
 func (e *Engine) newNotificationSearch(ctx context.Context, c fermata.Caller) (*notificationSearch, int64, error) {
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	m, err := r.Member(c.MemberID)
 	if err != nil {
 		return nil, 0, err

@@ -24,7 +24,7 @@ func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fe
 	if err != nil {
 		return nil, err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	q, err := r.Question(id)
 	if err != nil {
 		return nil, err

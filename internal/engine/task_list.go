@@ -67,7 +67,7 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 	if err := list.read(&query.After); err != nil {
 		return nil, "", err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	tasks, err := r.Tasks(query)
 	if err != nil {
 		return nil, "", err
@@ -91,7 +91,7 @@ func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter)
 		return fermata.TaskCounts{}, err
 	}
 	if !query.IsByProject() {
-		return e.reader(ctx, c).CountTasksByState(query)
+		return e.listReader(ctx, c).CountTasksByState(query)
 	}
 	if err := e.tail.follow(ctx, c.WorkspaceID); err != nil {
 		return fermata.TaskCounts{}, err

@@ -214,10 +214,16 @@ func TestParents(t *testing.T) {
 		parent := w.task(fermata.NewTask{})
 		short := parent.ID[len(parent.ID)-10:]
 		child := w.task(fermata.NewTask{ParentID: short})
+		sibling := w.task(fermata.NewTask{ParentID: parent.ID})
+		nephew := w.task(fermata.NewTask{ParentID: sibling.ID})
 		grandchild := w.task(fermata.NewTask{ParentID: child.ID})
 		tree, err := w.Engine.Tree(w.Context(), w.alice, parent.ID)
 		w.OK(err)
-		w.Equal([]string{parent.ID, child.ID, grandchild.ID}, []string{tree[0].ID, tree[1].ID, tree[2].ID})
+		var ids []string
+		for _, t := range tree {
+			ids = append(ids, t.ID)
+		}
+		w.Equal([]string{parent.ID, child.ID, sibling.ID, grandchild.ID, nephew.ID}, ids)
 		for range fermata.MaxDepth - 3 {
 			grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
 		}

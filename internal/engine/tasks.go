@@ -63,16 +63,33 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	if err != nil {
 		return nil, err
 	}
-	r := e.reader(ctx, c)
+	r := e.listReader(ctx, c)
 	all := []*fermata.Task{root}
-	for i := 0; i < len(all); i++ {
-		children, err := r.Children(all[i].ID)
-		if err != nil {
+	for level := all; len(level) > 0; {
+		if level, err = childrenOf(r, level); err != nil {
 			return nil, err
 		}
-		all = append(all, children...)
+		all = append(all, level...)
 	}
 	return all, e.fillTasks(ctx, r, c, all)
+}
+
+// childrenOf returns the children of the tasks, in the order of their parents.
+func childrenOf(r store.Reader, parents []*fermata.Task) ([]*fermata.Task, error) {
+	ids := make([]string, 0, len(parents))
+	for _, t := range parents {
+		ids = append(ids, t.ID)
+	}
+	found, err := r.Children(ids...)
+	byParent := map[string][]*fermata.Task{}
+	for _, t := range found {
+		byParent[t.ParentID] = append(byParent[t.ParentID], t)
+	}
+	ordered := make([]*fermata.Task, 0, len(found))
+	for _, id := range ids {
+		ordered = append(ordered, byParent[id]...)
+	}
+	return ordered, err
 }
 
 // changeTask loads a task, settles its pending question if it is due, and then calls fn to change the task.

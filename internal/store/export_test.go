@@ -204,3 +204,20 @@ func Reporter(changed func(*Trouble)) func(t *Trouble, now time.Time) {
 	r := reporter{changed: changed}
 	return r.report
 }
+
+// HoldLongRead runs a long read that reports when it runs, and then waits for release.
+func HoldLongRead(r Reader, runs chan<- struct{}, release <-chan struct{}) error {
+	_, err := list(r.ForLongReads(), func(rs rows) (struct{}, error) {
+		runs <- struct{}{}
+		<-release
+		var one int64
+		return struct{}{}, rs.Scan(&one)
+	}, "SELECT event_seq FROM workspaces")
+	return err
+}
+
+// ReadForEver runs a long read that never ends by itself.
+func ReadForEver(r Reader) error {
+	_, err := list(r.ForLongReads(), scanInt, "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n")
+	return err
+}

@@ -71,6 +71,8 @@ var sqliteSettings = []struct{ name, value, readBack string }{
 	{"synchronous", "FULL", "2"},
 	{"foreign_keys", "1", "1"},
 	{"wal_autocheckpoint", "0", "0"},
+	// A long reader makes the write-ahead log long. Afterwards the file is cut to this many bytes.
+	{"journal_size_limit", "16777216", "16777216"},
 }
 
 // sqliteAddress returns the URI of a database file (https://www.sqlite.org/uri.html).

@@ -32,6 +32,8 @@ type Options struct {
 	HeadFile string
 	// MaxConns is the largest number of connections for reads; 0 means 8.
 	MaxConns int
+	// LongReadLimit is the time limit of each read through [Reader.ForLongReads]; 0 means 30 seconds.
+	LongReadLimit time.Duration
 	// StallLimit is how long a write on PostgreSQL may stall before the server ends it; 0 means five seconds.
 	StallLimit time.Duration
 	// Clock replaces the database's clock if it is set. Tests use it to stop and to move the time.
@@ -65,6 +67,8 @@ type DB struct {
 	heads *heads
 	// committedHeads are the heads that this process committed, by workspace, each a committedHead.
 	committedHeads sync.Map
+	// longReadSlots has a place for each long read that may run now.
+	longReadSlots chan struct{}
 
 	mu     sync.Mutex
 	queues map[string]*writeQueue
@@ -77,6 +81,9 @@ type DB struct {
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	if opts.MaxConns == 0 {
 		opts.MaxConns = 8
+	}
+	if opts.LongReadLimit == 0 {
+		opts.LongReadLimit = defaultLongReadLimit
 	}
 	if opts.StallLimit == 0 {
 		opts.StallLimit = defaultStallLimit
@@ -103,7 +110,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	db := &DB{
 		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, queues: map[string]*writeQueue{},
-		health: health{wakeWatch: make(chan struct{}, 1), lastWrite: time.Now()},
+		health:        health{wakeWatch: make(chan struct{}, 1), lastWrite: time.Now()},
+		longReadSlots: make(chan struct{}, max(1, opts.MaxConns/2)),
 	}
 	b.onFault(func(err error) { _ = db.noteFailure(err) })
 	return db, nil

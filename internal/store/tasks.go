@@ -117,10 +117,10 @@ func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
 	return ids[0], nil
 }
 
-// Children lists the tasks whose parent is the task with the id.
-func (r Reader) Children(id string) ([]*fermata.Task, error) {
-	found, err := list(r, r.scanTask, "SELECT "+taskColumns+
-		" FROM tasks WHERE workspace_id = $1 AND parent_id = $2 AND parent_id <> '' ORDER BY id", r.workspace, id)
+// Children lists the tasks whose parents are the tasks with the ids, oldest first.
+func (r Reader) Children(ids ...string) ([]*fermata.Task, error) {
+	found, err := list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "parent_id", 2)+" AND parent_id <> '' ORDER BY id", r.workspace, columnText(ids))
 	return filterVisible(r, found, projectOfTask), err
 }
 

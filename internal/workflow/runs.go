@@ -46,7 +46,7 @@ func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*f
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	r := s.readerFor(ctx, c)
+	r := s.readerFor(ctx, c).ForLongReads()
 	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
 		Workflow: f.Workflow, States: f.State, Trigger: f.Trigger, Project: f.Project, Limit: limit + 1, Before: f.Cursor,
 	})

@@ -96,6 +96,10 @@ func taskRoundTrip(s *suite) {
 	children, err := s.read().Children(parent.ID)
 	s.checkNoError(err)
 	s.checkEqual([]*fermata.Task{&want}, children)
+	grandchild := s.addTask(func(t *fermata.Task) { t.ParentID = want.ID })
+	children, err = s.read().Children(parent.ID, want.ID)
+	s.checkNoError(err)
+	s.checkEqual([]*fermata.Task{&want, grandchild}, children)
 	_, err = s.read().Task("task_none")
 	s.checkCode(err, fermata.CodeNotFound)
 }

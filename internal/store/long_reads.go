@@ -1,0 +1,45 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// defaultLongReadLimit is the time limit of a long read.
+const defaultLongReadLimit = 30 * time.Second
+
+// errTooLong is the cause that ends a long read.
+var errTooLong = errors.New("the read takes too long")
+
+// ForLongReads returns a reader for calls that may read many rows: lists, searches and analytics. Together they get half of
+// the connections at most, and each read has a time limit. So they cannot take the connections of the calls that decide.
+func (r Reader) ForLongReads() Reader {
+	if db, ok := r.q.(*DB); ok {
+		r.q = longReads{db}
+	}
+	return r
+}
+
+// longReads runs look-ups that may take long.
+type longReads struct{ db *DB }
+
+func (l longReads) runLookups(ctx context.Context, lookups ...lookup) error {
+	select {
+	case l.db.longReadSlots <- struct{}{}:
+		defer func() { <-l.db.longReadSlots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.db.opts.LongReadLimit, errTooLong)
+	defer cancel()
+	err := l.db.backend.runLookups(ctx, lookups...)
+	if err != nil && errors.Is(context.Cause(ctx), errTooLong) {
+		e := fermata.Errorf(fermata.CodeUnavailable, "the database needs more than %s for this list", l.db.opts.LongReadLimit)
+		e.RetryAfter = l.db.opts.LongReadLimit
+		return e.WithHint("narrow the list, for example by project, state or time")
+	}
+	return l.db.noteRead(err)
+}
