@@ -111,7 +111,8 @@ func TestStreamReset(t *testing.T) {
 	}
 }
 
-// A connection breaks in a failover that loses the last event, and the next one continues with another history.
+// A failover breaks the connection and loses the last event. The server that the client connects to next has another event
+// with the number of the lost one.
 func TestStreamNoticesAReplacedEvent(t *testing.T) {
 	t.Parallel()
 	for prev, want := range map[string]int{"kept": 0, "another": 1} {

@@ -26,7 +26,8 @@ type joinedClaim struct {
 }
 
 // writeAndClaim runs fn in a transaction as [store.DB.Write] does. If fn makes tasks claimable, waiting claims take them in
-// the same transaction. A claim that cannot be written never makes the write fail. What fn returns shows a task as fn left it.
+// the same transaction. A claim that cannot be written never makes the write fail. The
+// tasks and questions that fn stores in its caller's variables do not show the claim.
 func (e *Engine) writeAndClaim(ctx context.Context, workspace string, fn func(tx *store.Tx) error, ahead ...store.ReadAhead) error {
 	joined := joinedClaims{e: e}
 	err := e.db.Write(ctx, workspace, func(tx *store.Tx) error {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -70,11 +69,7 @@ func (t *Tail) countTasks(ctx context.Context, workspace string, has func(projec
 	if counts, ok := t.knownCounts(workspace, has); ok {
 		return counts, nil
 	}
-	counted, err := t.loadCounts(ctx, workspace)
-	if err != nil {
-		return fermata.TaskCounts{}, err
-	}
-	return counted.sum(has), nil
+	return t.loadCounts(ctx, workspace, has)
 }
 
 func (t *Tail) isBehind(workspace string, head int64) bool {
@@ -94,28 +89,29 @@ func (t *Tail) knownCounts(workspace string, has func(project string) bool) (fer
 	return counts.sum(has), true
 }
 
-// loadCounts lets the database count the tasks of a workspace. It keeps the counts if they and the events in memory have no
-// gap between them.
-func (t *Tail) loadCounts(ctx context.Context, workspace string) (*taskCounts, error) {
+// loadCounts lets the database count the tasks of a workspace, and returns the sum for the projects that has keeps. It keeps
+// the counts if they and the events in memory have no gap between them.
+func (t *Tail) loadCounts(ctx context.Context, workspace string, has func(project string) bool) (fermata.TaskCounts, error) {
 	// From here on, events come with their moves, also those of other replicas.
 	t.mu.Lock()
 	t.workspace(workspace).isCounted = true
 	t.mu.Unlock()
 	found, seq, err := t.e.db.Reader(ctx, workspace).CountTasksByProject()
 	if err != nil {
-		return nil, err
+		return fermata.TaskCounts{}, err
 	}
 	counted := newTaskCounts(found, seq)
+	sum := counted.sum(has)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.workspace(workspace)
 	if first := w.last - int64(len(w.events)) + 1; seq <= w.last && seq >= max(first-1, w.withoutMoves) {
-		w.counts = &taskCounts{seq: seq, byStates: maps.Clone(counted.byStates)}
 		for _, e := range w.events {
-			w.counts.apply(e.Event)
+			counted.apply(e.Event)
 		}
+		w.counts = counted
 	}
-	return counted, nil
+	return sum, nil
 }
 
 func newTaskCounts(found []store.ProjectCount, seq int64) *taskCounts {

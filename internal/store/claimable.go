@@ -63,7 +63,7 @@ func (r Reader) NextClaimable(c Claimable) (*fermata.Task, error) {
 // ClaimableKinds lists the kinds of all claimable tasks. It costs a few look-ups for each kind, however many tasks
 // there are.
 func (r Reader) ClaimableKinds() ([]fermata.TaskKind, error) {
-	return list(r, scanKind, claimableKindsSQL, r.workspace)
+	return list(r, func(rs rows) (fermata.TaskKind, error) { return scanKind(rs) }, claimableKindsSQL, r.workspace)
 }
 
 // claimableKindsSQL jumps from the first task of a kind to the first task of the next kind. A subquery returns one value, so
@@ -71,13 +71,13 @@ func (r Reader) ClaimableKinds() ([]fermata.TaskKind, error) {
 // four columns only if they are compared with expressions, not with columns.
 const claimableKindsSQL = `WITH RECURSIVE first (id) AS (
 	SELECT (SELECT id FROM tasks WHERE workspace_id = $1 AND ` + claimable + `
-		ORDER BY runner, isolated, project, agent LIMIT 1)
+		ORDER BY ` + kindColumns + ` LIMIT 1)
 	UNION ALL
 	SELECT (SELECT id FROM tasks WHERE workspace_id = $1 AND ` + claimable + `
 		AND (runner, isolated, project, agent) > (t.runner || '', t.isolated + 0, t.project || '', t.agent || '')
-		ORDER BY runner, isolated, project, agent LIMIT 1)
+		ORDER BY ` + kindColumns + ` LIMIT 1)
 	FROM first JOIN tasks t ON t.workspace_id = $1 AND t.id = first.id)
-	SELECT runner, isolated, project, agent FROM first JOIN tasks ON workspace_id = $1 AND tasks.id = first.id`
+	SELECT ` + kindColumns + ` FROM first JOIN tasks ON workspace_id = $1 AND tasks.id = first.id`
 
 // KindsByID returns the kinds of the tasks, by id.
 func (r Reader) KindsByID(ids []string) (map[string]fermata.TaskKind, error) {
@@ -85,22 +85,22 @@ func (r Reader) KindsByID(ids []string) (map[string]fermata.TaskKind, error) {
 	if len(ids) == 0 {
 		return kinds, nil
 	}
-	_, err := list(r, func(rs rows) (struct{}, error) {
+	_, err := list(r, func(rs rows) (fermata.TaskKind, error) {
 		var id string
-		var k fermata.TaskKind
-		var isolated int64
-		err := rs.Scan(&id, &k.Runner, &isolated, &k.Project, &k.Agent)
-		k.Isolated = isolated != 0
+		k, err := scanKind(rs, &id)
 		kinds[id] = k
-		return struct{}{}, err
-	}, fmt.Sprintf(r.d.byID, "id, runner, isolated, project, agent", "tasks"), r.workspace, columnText(ids))
+		return k, err
+	}, fmt.Sprintf(r.d.byID, "id, "+kindColumns, "tasks"), r.workspace, columnText(ids))
 	return kinds, err
 }
 
-func scanKind(rs rows) (fermata.TaskKind, error) {
+const kindColumns = "runner, isolated, project, agent"
+
+// scanKind reads a row of some other columns, and of kindColumns after them.
+func scanKind(rs rows, others ...any) (fermata.TaskKind, error) {
 	var k fermata.TaskKind
 	var isolated int64
-	err := rs.Scan(&k.Runner, &isolated, &k.Project, &k.Agent)
+	err := rs.Scan(append(others, &k.Runner, &isolated, &k.Project, &k.Agent)...)
 	k.Isolated = isolated != 0
 	return k, err
 }

@@ -41,19 +41,22 @@ const (
 		ON CONFLICT (workspace_id, question_id, assignee) DO NOTHING`
 )
 
-// labelledTasks are the ids of the tasks with the label that a parameter names. Its index is in the order of the ids.
+// labelledTasks selects the ids of the tasks with a label. Its index is in the order of the ids.
 const labelledTasks = " FROM (SELECT task_id AS listed_id FROM task_labels WHERE label = $%d AND workspace_id = $1) AS l "
 
-// assignedQuestions are the ids of the closed questions, or of the others, of the assignee that a parameter names. Its index
-// is in the order of the ids.
+// assignedQuestions selects the ids of an assignee's questions: the closed ones, or the pending ones. Its index is in the
+// order of the ids.
 const assignedQuestions = " FROM (SELECT question_id AS listed_id FROM question_assignees WHERE assignee = $%d AND workspace_id = $1 AND closed = %d) AS a "
 
-// joinLabelledTasks returns the FROM for the tasks with the label that a parameter names, up to their conditions.
+// joinLabelledTasks returns the FROM clause, and the beginning of the WHERE clause, of a query for the tasks with a label.
+// parameter is the number of the query's parameter that contains the label.
 func (d *dialect) joinLabelledTasks(parameter int) string {
 	return fmt.Sprintf(labelledTasks, parameter) + fmt.Sprintf(d.listedRow, "tasks")
 }
 
-// joinAssignedQuestions is joinLabelledTasks for the closed questions of an assignee, or for the others.
+// joinAssignedQuestions returns the FROM clause, and the beginning of the WHERE clause, of a query for an assignee's
+// questions: the closed ones, or the pending ones. parameter is the number of the query's parameter that contains the
+// assignee.
 func (d *dialect) joinAssignedQuestions(parameter int, closed bool) string {
 	return fmt.Sprintf(assignedQuestions, parameter, boolColumn(closed)) + fmt.Sprintf(d.listedRow, "questions")
 }

@@ -70,7 +70,7 @@ func TestLongReadsHaveATimeLimit(t *testing.T) {
 				t.Fatalf("the read returned %v", err)
 			}
 		}
-		_, err := r.ForLongReads().Head()
+		_, err := r.Head()
 		must(t, err)
 		if trouble := db.Trouble(); trouble != nil {
 			t.Errorf("the database counts as in trouble: %v", trouble)

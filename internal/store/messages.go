@@ -37,7 +37,8 @@ func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, erro
 	return list(r, r.scanMessage, unhandedMessagesSQL("$2"), r.workspace, taskID, runID)
 }
 
-// unhandedMessagesSQL returns the query for a task. task is the expression for its id, with the parameter $2.
+// unhandedMessagesSQL returns the query of [Reader.UnhandedMessages], with the same expression and parameters as
+// unhandedQuestionsSQL.
 func unhandedMessagesSQL(task string) string {
 	return "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND task_id = " + task +
 		" AND (handed_to = '' OR handed_to = $3) ORDER BY id"

@@ -32,7 +32,7 @@ func (o listOrder) keys() string {
 	return o.by + ", id"
 }
 
-// operator returns the operator between a row and the position that it comes after.
+// operator returns the operator of the condition "this row comes after that position".
 func (o listOrder) operator() string {
 	if o.desc {
 		return "<"
@@ -69,7 +69,29 @@ func (w *whereClause) addIndexed(column, value string) {
 	}
 }
 
-// fewRows is up to how many rows of one project, agent or type are all read for a page.
+// useIndex replaces a condition on a column with the one that only the index of the column's expression fits.
+func useIndex(conditions, column string) string {
+	return strings.Replace(conditions, column+" = ", column+" || '' = ", 1)
+}
+
+// columnValue is a condition of a list: this column has this value. An empty value is no condition.
+type columnValue struct{ column, value string }
+
+// firstOfFew returns the first column whose value only few rows of the table have. It returns "" if there is none.
+func (r Reader) firstOfFew(table string, conditions ...columnValue) (string, error) {
+	for _, c := range conditions {
+		if c.value == "" {
+			continue
+		}
+		isFew, err := r.areFew(table, c.column, c.value)
+		if err != nil || isFew {
+			return c.column, err
+		}
+	}
+	return "", nil
+}
+
+// fewRows is the number of rows from which on a page is not read by reading all rows of a project, an agent or a type.
 const fewRows = 500
 
 // areFew reports whether few rows of the table have the value in a column that has an index of the expression

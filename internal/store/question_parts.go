@@ -25,19 +25,17 @@ func (r Reader) indexOfQuestions(f QuestionFilter) (string, error) {
 	case f.Status == string(fermata.TimedOut) || f.Status == string(fermata.Cancelled):
 		return "status", nil
 	}
-	for _, c := range []struct{ column, value string }{{"type", f.Type}, {"project", f.Project}} {
-		if c.value == "" || c.value == string(fermata.Blocking) && c.column == "type" {
-			continue
-		}
-		isFew, err := r.areFew("questions", c.column, c.value)
-		if err != nil || isFew {
-			return c.column, err
-		}
+	otherType := f.Type
+	if otherType == string(fermata.Blocking) {
+		otherType = ""
 	}
-	if !isPending && f.Project != "" {
+	column, err := r.firstOfFew("questions", columnValue{"type", otherType}, columnValue{"project", f.Project})
+	switch {
+	case err != nil || column != "" || isPending:
+		return column, err
+	case f.Project != "":
 		return "project", nil
-	}
-	if !isPending && f.Type != "" && f.Type != string(fermata.Blocking) {
+	case otherType != "":
 		return "type", nil
 	}
 	return "", nil

@@ -163,7 +163,8 @@ func (r Reader) UnhandedQuestions(taskID, runID string) ([]*fermata.Question, er
 	return list(r, r.scanQuestion, unhandedQuestionsSQL("$2"), r.workspace, taskID, runID)
 }
 
-// unhandedQuestionsSQL returns the query for a task. task is the expression for its id, with the parameter $2.
+// unhandedQuestionsSQL returns the query of [Reader.UnhandedQuestions]. task is the SQL expression for the id of the task; it
+// may contain the parameter $2. The parameter $3 is the id of a run, or "".
 func unhandedQuestionsSQL(task string) string {
 	return "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND task_id = " + task +
 		" AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id"

@@ -123,7 +123,7 @@ func (r Reader) chooseTaskIndex(f TaskFilter, order listOrder) (column string, i
 	if f.ParentID != "" {
 		return "", true, nil
 	}
-	column, err = r.indexOfFewTasks(f)
+	column, err = r.firstOfFew("tasks", columnValue{"agent", f.Agent}, columnValue{"project", f.Project})
 	switch {
 	case err != nil || column != "":
 		return column, true, err
@@ -154,20 +154,6 @@ func (f TaskFilter) knownStates() []fermata.TaskState {
 		return fermata.TaskStates
 	}
 	return slices.DeleteFunc(slices.Clone(fermata.TaskStates), func(s fermata.TaskState) bool { return !slices.Contains(f.States, s) })
-}
-
-// indexOfFewTasks returns the column of the filter whose index contains few tasks. It returns "" if there is none.
-func (r Reader) indexOfFewTasks(f TaskFilter) (string, error) {
-	for _, c := range []struct{ column, value string }{{"agent", f.Agent}, {"project", f.Project}} {
-		if c.value == "" {
-			continue
-		}
-		isFew, err := r.areFew("tasks", c.column, c.value)
-		if err != nil || isFew {
-			return c.column, err
-		}
-	}
-	return "", nil
 }
 
 // addStates keeps the rows in one of the states. An empty list keeps all.

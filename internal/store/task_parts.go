@@ -63,7 +63,7 @@ func (f TaskFilter) idParts(states []fermata.TaskState, order listOrder, conditi
 			suspended = append(suspended, fmt.Sprintf(inState, state))
 		case state == fermata.TaskDone && f.Project != "":
 			// Most tasks of a project are done, so they are read through the index of the project.
-			parts = append(parts, " FROM tasks WHERE state = 'done' AND "+strings.Replace(conditions, "project = ", "project || '' = ", 1))
+			parts = append(parts, " FROM tasks WHERE state = 'done' AND "+useIndex(conditions, "project"))
 		default:
 			parts = append(parts, fromState(state)+conditions)
 		}

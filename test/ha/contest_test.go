@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// contestants answer each question at the same time. groups is how many questions are open at the same time.
+	// contestants is the number of people who answer each question at the same time. groups is the number of questions
+	// that are open at the same time.
 	contestants = 3
 	groups      = 8
-	// contests is how many questions are answered between two faults.
+	// contests is the number of questions that are answered between two faults.
 	contests = 40
 	// checkWithin is the time limit of the check of the history.
 	checkWithin = 2 * time.Minute

@@ -80,7 +80,7 @@ func enterNamespace(path string) error {
 // noMachine is a hardware address that no machine has.
 const noMachine = "02:00:00:00:00:01"
 
-// CutLink drops everything that two machines send each other, without a word to either. Their connections stay.
+// CutLink drops all packets between two machines. Neither machine is told, and their connections stay open.
 func CutLink(a, b *Machine) error {
 	return runIP(
 		"-n "+a.Name+" neigh replace "+b.Address+" lladdr "+noMachine+" dev eth0 nud permanent",
