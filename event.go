@@ -92,6 +92,8 @@ const (
 	// EventAuditCheckpoint reports that the end of the event chain was signed.
 	// Its data is a [SignedCheckpoint].
 	EventAuditCheckpoint EventType = "audit.checkpoint"
+	// EventRetentionApplied reports what was removed because its time had passed. Its data is a [Removal].
+	EventRetentionApplied EventType = "retention.applied"
 
 	EventGateDecided     EventType = "gate.decided"
 	EventGateRuleAdded   EventType = "gate.rule_added"
@@ -112,7 +114,7 @@ const (
 )
 
 // Event is an immutable fact. A workspace numbers its events from 1 without
-// gaps, in the order of their commits. Each event holds the hash of the one
+// gaps, in the order of their commits. Retention may remove events; see [TrimmedRange]. Each event holds the hash of the one
 // before, so that a change, a gap or a reorder can be detected.
 type Event struct {
 	// Seq is the number of the event in its workspace.

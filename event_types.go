@@ -17,7 +17,7 @@ var EventTypes = []EventType{
 	EventChannelAdded, EventChannelChanged, EventChannelRemoved, EventRoutesChanged, EventIdentityChanged, EventDeviceAdded,
 	EventDeviceRemoved, EventDeliveryDead, EventDeliveryAlert, EventStepStarted, EventStepFinished, EventWorkflowChanged,
 	EventWorkflowRemoved, EventWorkflowTriggered, EventRunRewound, EventRunMoved, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
-	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
+	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint, EventRetentionApplied,
 }
 
 // ClosingEventTypes lists the types of events that close a question.

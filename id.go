@@ -85,6 +85,15 @@ func randomBits() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
+// FirstID returns a text that sorts after all identifiers with the prefix that were created before an instant, and before
+// all others.
+func FirstID(prefix string, at time.Time) string {
+	var sb strings.Builder
+	sb.WriteString(prefix + "_")
+	writeBase32(&sb, uint64(at.UnixMilli()), 10)
+	return sb.String()
+}
+
 func writeBase32(sb *strings.Builder, v uint64, chars int) {
 	for shift := (chars - 1) * 5; shift >= 0; shift -= 5 {
 		sb.WriteByte(idAlphabet[v>>shift&31])

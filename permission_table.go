@@ -87,7 +87,7 @@ var (
 var (
 	ToReadEvents = addVerb(permission{Name: "event.read", Description: "read events", Scopes: readScopes, AllowsAgents: true, Operations: []string{"list-task-events", "stream-events"}})
 	ToReadAudit  = addVerb(permission{Name: "audit.read", Description: "read and verify the audit", Scopes: readScopes, ExtraRule: "to export and to verify all of it, sight of every project", Operations: []string{
-		"list-audit", "export-audit", "verify-audit",
+		"list-audit", "export-audit", "verify-audit", "list-trimmed-ranges", "get-retention",
 	}})
 	ToReadAnalytics = addVerb(permission{Name: "analytics.read", Description: "read analytics", Scopes: readScopes, AllowsAgents: true, Operations: []string{
 		"analytics-summary", "analytics-series", "analytics-questions", "analytics-responders", "analytics-projects",

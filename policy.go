@@ -61,6 +61,12 @@ type Policy struct {
 	// LinkAnswers is the highest risk of a question that a person may answer by
 	// a link in a message, without signing in. If empty, it is low.
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
+	// KeepTasks is how long a task is kept after its end, with its questions, messages, runs and events. KeepLogs is how long
+	// the log of a run is kept after its end, and KeepDeliveries how long a message is kept that was sent. If one is empty
+	// or never, they are kept for ever.
+	KeepTasks      Timeout `json:"keep_tasks,omitempty" doc:"how long ended tasks are kept, with all that belongs to them; at least 1d, default never removes them"`
+	KeepLogs       Timeout `json:"keep_logs,omitempty" doc:"how long the logs of ended runs are kept; at least 1d, default never removes them"`
+	KeepDeliveries Timeout `json:"keep_deliveries,omitempty" doc:"how long sent messages are kept; at least 1d, default never removes them"`
 }
 
 // defaultAssurance is the assurance that people need if the policy sets none. An agent that runs under a person's
@@ -142,6 +148,9 @@ func (p Policy) Check() error {
 		ps.add("admin_assurance", "is %q, must be one of channel, session, passkey", least)
 	}
 	ps.checkLeastRisks(p)
+	ps.checkKeepTime("keep_tasks", p.KeepTasks)
+	ps.checkKeepTime("keep_logs", p.KeepLogs)
+	ps.checkKeepTime("keep_deliveries", p.KeepDeliveries)
 	if p.AutoConfidence != nil {
 		ps.checkRange("auto_confidence", *p.AutoConfidence, 0, 100)
 	}

@@ -73,10 +73,10 @@ func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writ
 	return c.copyLines(ctx, res.Body, w)
 }
 
-// copyLines copies whole lines and returns their number.
+// copyLines copies the lines of an export and returns the number of events.
 func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
-	for n := int64(0); ; n++ {
+	for n := int64(0); ; {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(line) == 0 {
 			return n, nil
@@ -87,18 +87,61 @@ func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64
 		if _, err := w.Write(line); err != nil {
 			return n, fermata.Errorf(fermata.CodeInternal, "write the export: %w", err)
 		}
+		if !isTrimmedRange(line) {
+			n++
+		}
 	}
 }
 
 // Verification verifies a chain of events one by one, and compares it with signed audit checkpoints.
 type Verification struct {
-	chain  fermata.Chain
+	chain  fermata.ChainVerification
 	report AuditReport
 	// hashes maps the event numbers of the checkpoints to their hashes. lastSeq is the greatest of these numbers.
 	hashes  map[int64]string
 	lastSeq int64
-	// beginsAnywhere allows the chain to begin with any event.
-	beginsAnywhere bool
+	// beginsAnywhere allows the chain to begin with any event. hasBegun reports whether it has.
+	beginsAnywhere, hasBegun bool
+	// checkRange checks the signature of a trimmed range.
+	checkRange func(fermata.SignedTrimmedRange) error
+}
+
+// CheckRanges sets how the signatures of trimmed ranges are checked. Without it, they are not checked.
+func (v *Verification) CheckRanges(check func(fermata.SignedTrimmedRange) error) {
+	v.checkRange = check
+}
+
+// EnterRange continues the chain with a range from which retention removed events, and reports whether the chain is whole up
+// to it. The events that were kept in the range come next.
+func (v *Verification) EnterRange(signed fermata.SignedTrimmedRange) bool {
+	v.begin(signed.First, signed.PrevHash)
+	if v.report.Problem != "" {
+		return false
+	}
+	if v.checkRange != nil {
+		if err := v.checkRange(signed); err != nil {
+			v.report.Problem = err.Error()
+			return false
+		}
+	}
+	if err := v.chain.EnterRange(signed.TrimmedRange); err != nil {
+		v.report.Problem = err.Error()
+		return false
+	}
+	v.report.Removed += signed.Removed()
+	if hash, ok := v.hashes[signed.Last]; ok && hash != signed.Hash {
+		v.report.Problem = fmt.Sprintf("event %d is not the one that a checkpoint signed", signed.Last)
+		return false
+	}
+	return true
+}
+
+// begin begins the chain with an event, if it may begin anywhere.
+func (v *Verification) begin(seq int64, prevHash string) {
+	if v.beginsAnywhere && !v.hasBegun {
+		v.chain.Chain = fermata.Chain{Seq: seq - 1, Hash: prevHash}
+	}
+	v.hasBegun = true
 }
 
 // NewVerification returns a verification of a chain from its first event. It compares the chain with the checkpoints,
@@ -116,9 +159,7 @@ func NewVerification(checkpoints []fermata.SignedCheckpoint) *Verification {
 
 // VerifyNext verifies the next event, and reports whether the chain is whole up to it.
 func (v *Verification) VerifyNext(e *fermata.Event) bool {
-	if v.beginsAnywhere && v.report.Events == 0 {
-		v.chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
-	}
+	v.begin(e.Seq, e.PrevHash)
 	if v.report.Problem != "" {
 		return false
 	}
@@ -143,6 +184,9 @@ func (v *Verification) VerifyNext(e *fermata.Event) bool {
 // Report returns the result of the verification.
 func (v *Verification) Report() AuditReport {
 	r := v.report
+	if err := v.chain.Finish(); err != nil && r.Problem == "" {
+		r.Problem = err.Error()
+	}
 	if r.Problem == "" && v.lastSeq > v.chain.Seq {
 		r.Problem = fmt.Sprintf("it ends at event %d, and event %d was signed", v.chain.Seq, v.lastSeq)
 	}

@@ -18,7 +18,11 @@ const maxEventLine = 8 << 20
 // VerifyExport checks the chain of events in an export. The export may begin and end with any event. In between, no
 // event may be missing, and the events must agree with the checkpoints. The problem in the report names the line.
 func VerifyExport(r io.Reader, checkpoints ...fermata.SignedCheckpoint) AuditReport {
-	v := NewVerification(checkpoints)
+	return NewVerification(checkpoints).VerifyExport(r)
+}
+
+// VerifyExport is the function [VerifyExport] for a verification that has begun with no event.
+func (v *Verification) VerifyExport(r io.Reader) AuditReport {
 	v.beginsAnywhere = true
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
@@ -38,16 +42,32 @@ func (v *Verification) verifyLine(n int, line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return true
 	}
-	e, err := readEvent(line)
-	if err != nil {
+	if isWhole, err := v.verifyDocument(line); err != nil {
 		v.report.Problem = fmt.Sprintf("line %d %v", n, err)
 		return false
-	}
-	if !v.VerifyNext(e) {
+	} else if !isWhole {
 		v.report.Problem = fmt.Sprintf("%s (line %d)", v.report.Problem, n)
 		return false
 	}
 	return true
+}
+
+// verifyDocument verifies an event or a trimmed range.
+func (v *Verification) verifyDocument(line []byte) (isWhole bool, err error) {
+	if !isTrimmedRange(line) {
+		e, err := readEvent(line)
+		return err == nil && v.VerifyNext(e), err
+	}
+	var document struct {
+		TrimmedRange fermata.SignedTrimmedRange `json:"trimmed_range"`
+	}
+	err = readDocument(line, &document, "a trimmed range", "no trimmed range")
+	return err == nil && v.EnterRange(document.TrimmedRange), err
+}
+
+// isTrimmedRange reports whether a line of an export is a trimmed range and no event.
+func isTrimmedRange(line []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(line), []byte(`{"trimmed_range":`))
 }
 
 // readLine returns the next line. It returns the last line together with io.EOF.
@@ -80,21 +100,31 @@ func readEvent(line []byte) (*fermata.Event, error) {
 	if start := bytes.TrimSpace(line); start[0] != '{' {
 		return nil, errors.New("is no event: an export holds one JSON object a line")
 	}
+	var e fermata.Event
+	if err := readDocument(line, &e, "an event", "no event"); err != nil {
+		return nil, err
+	}
+	if e.Seq < 1 || e.Hash == "" {
+		return nil, errors.New("is no event: it has no number or no hash")
+	}
+	return &e, nil
+}
+
+// readDocument reads the only JSON document of a line. something and nothing name what it should be in an error, such as "an
+// event" and "no event".
+func readDocument(line []byte, into any, something, nothing string) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	// No hash covers an unknown field, so nothing proves what it says.
 	decoder.DisallowUnknownFields()
-	var e fermata.Event
-	err := decoder.Decode(&e)
+	err := decoder.Decode(into)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("is cut off within an event")
+		return errors.New("is cut off within " + something)
 	case err != nil:
-		return nil, fmt.Errorf("is no event: %w", err)
-	case e.Seq < 1 || e.Hash == "":
-		return nil, errors.New("is no event: it has no number or no hash")
+		return fmt.Errorf("is %s: %w", nothing, err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one event")
+		return errors.New("holds more than one document")
 	}
-	return &e, nil
+	return nil
 }

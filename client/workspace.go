@@ -52,6 +52,8 @@ type AuditReport struct {
 	Witnessed   int64  `json:"witnessed"`
 	// Signed counts the answers that a passkey signed.
 	Signed int64 `json:"signed"`
+	// Removed counts the events that retention removed.
+	Removed int64 `json:"removed"`
 	// First and Last are the first and last event of a check that read the events themselves. Such a check cannot say
 	// whether more events follow. Only a witness, or the server that holds the chain, can.
 	First *AuditMark `json:"first,omitempty"`
@@ -188,6 +190,20 @@ func (c *Client) Projects(ctx context.Context) ([]string, error) {
 		names = append(names, item.Name)
 	}
 	return names, err
+}
+
+// TrimmedRanges returns the first ranges of the chain that end after an event and from which retention removed events. An
+// empty list means that there are no more.
+func (c *Client) TrimmedRanges(ctx context.Context, after int64) ([]fermata.SignedTrimmedRange, error) {
+	v := values{}
+	v.setNumber("after", after)
+	p, err := get[page[fermata.SignedTrimmedRange]](ctx, c, path("audit", "trimmed-ranges"), url.Values(v))
+	return p.Items, err
+}
+
+// Retention returns how long the workspace keeps ended work, and what was removed.
+func (c *Client) Retention(ctx context.Context) (fermata.Retention, error) {
+	return get[fermata.Retention](ctx, c, path("retention"), nil)
 }
 
 // VerifyAudit makes the server check the whole chain of events.

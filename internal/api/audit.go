@@ -52,10 +52,37 @@ func (s *Server) registerAudit() {
 	op := operation("GET /audit/export", "export-audit", "Export what happened as JSON lines, in the order of the chain")
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[fermata.Event](), true, "Event")
 	op.Responses = map[string]*huma.Response{"200": {
-		Description: "One event a line. A transfer that ends early was cut off: the connection breaks.",
+		Description: "One event a line. Where retention removed events, a line with a trimmed_range stands before those that were kept. A transfer that ends early was cut off: the connection breaks.",
 		Content:     map[string]*huma.MediaType{"application/jsonl": {Schema: schema}},
 	}}
 	addOperation(s, op, s.exportAudit)
+	addOperation(s, operation("GET /audit/trimmed-ranges", "list-trimmed-ranges", "List the ranges of the chain from which retention removed events"), s.trimmedRanges)
+	addOperation(s, operation("GET /retention", "get-retention", "Read how long ended work is kept, and what was removed"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[fermata.Retention], error) {
+			return replyOf(s.Engine.Retention(ctx, c))
+		})
+}
+
+type trimmedRangesInput struct {
+	After int64 `query:"after" minimum:"0" doc:"only ranges that end after this event"`
+}
+
+// trimmedRangeList is a page of trimmed ranges.
+type trimmedRangeList struct {
+	Items []fermata.SignedTrimmedRange `json:"items"`
+}
+
+func (s *Server) trimmedRanges(ctx context.Context, c fermata.Caller, in *trimmedRangesInput) (*reply[trimmedRangeList], error) {
+	found, err := s.Engine.TrimmedRanges(ctx, c, in.After)
+	if found == nil {
+		found = []fermata.SignedTrimmedRange{}
+	}
+	return replyOf(trimmedRangeList{found}, err)
+}
+
+// trimmedLine is the line of an export for a trimmed range.
+type trimmedLine struct {
+	TrimmedRange *fermata.SignedTrimmedRange `json:"trimmed_range"`
 }
 
 func (s *Server) audit(ctx context.Context, c fermata.Caller, in *auditInput) (*reply[fermata.AuditPage], error) {
@@ -91,12 +118,16 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 		lines := json.NewEncoder(w)
 		// No byte that was hashed may change.
 		lines.SetEscapeHTML(false)
-		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(events []*fermata.Event) error {
+		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(exported []engine.ExportLine) error {
 			// An error means that the connection supports no deadlines, as in a
 			// test.
 			_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-			for _, e := range events {
-				if err := lines.Encode(e); err != nil {
+			for _, line := range exported {
+				var document any = line.Event
+				if line.TrimmedRange != nil {
+					document = trimmedLine{line.TrimmedRange}
+				}
+				if err := lines.Encode(document); err != nil {
 					return err
 				}
 			}

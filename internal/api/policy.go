@@ -17,6 +17,7 @@ type auditReport struct {
 	PublicKey   string `json:"public_key,omitempty" doc:"checks the signatures of the checkpoints (C2SP signed-note)"`
 	Witnessed   int64  `json:"witnessed" doc:"how many checkpoints of the witnesses agree with the chain"`
 	Signed      int64  `json:"signed" doc:"how many answers are signed with a passkey"`
+	Removed     int64  `json:"removed" doc:"how many events retention removed; signed ranges take their place"`
 }
 
 func (s *Server) registerPolicy() {

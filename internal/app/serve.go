@@ -339,6 +339,7 @@ func runServer(ctx context.Context, o ServeOptions, s RunningServer, p serverPar
 	running.Go(func() { s.Engine.RunTail(background) })
 	running.Go(func() { s.Engine.RunHealth(background) })
 	running.Go(func() { s.Engine.RunCheckpoints(background) })
+	running.Go(func() { s.Engine.RunRetention(background) })
 	running.Go(func() { p.deliveries.Run(background) })
 	running.Go(func() { p.workflows.run(background) })
 	if p.signIn.mail != nil {

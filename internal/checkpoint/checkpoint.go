@@ -1,5 +1,5 @@
-// Package checkpoint signs checkpoints of the audit chain and receipts of decisions, and verifies their signatures.
-// Both are signed notes (C2SP signed-note), so that other tools can verify them, too.
+// Package checkpoint signs checkpoints and trimmed ranges of the audit chain and receipts of decisions, and verifies their
+// signatures. All are signed notes (C2SP signed-note), so that other tools can verify them, too.
 package checkpoint
 
 import (
@@ -72,12 +72,17 @@ func verifier(publicKey string) (note.Verifier, error) {
 }
 
 func check(c fermata.SignedCheckpoint, public note.Verifier) error {
-	opened, err := note.Open([]byte(c.Note), note.VerifierList(public))
+	return checkNote(c.Note, c.Text(), fmt.Sprintf("the checkpoint at event %d", c.Seq), public)
+}
+
+// checkNote returns an error if a note is not signed with the key, or is for another text. name names what it signs.
+func checkNote(signed, text, name string, public note.Verifier) error {
+	opened, err := note.Open([]byte(signed), note.VerifierList(public))
 	if err != nil {
-		return fmt.Errorf("the checkpoint at event %d is not signed with the key %s+%08x: %w", c.Seq, public.Name(), public.KeyHash(), err)
+		return fmt.Errorf("%s is not signed with the key %s+%08x: %w", name, public.Name(), public.KeyHash(), err)
 	}
-	if opened.Text != c.Text() {
-		return fmt.Errorf("the checkpoint at event %d was changed: its signature is for another text", c.Seq)
+	if opened.Text != text {
+		return fmt.Errorf("%s was changed: its signature is for another text", name)
 	}
 	return nil
 }

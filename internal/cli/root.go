@@ -76,6 +76,7 @@ type root struct {
 	MCP        mcpCommand        `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
 	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version."`
 	Keys       keysCommand       `cmd:"" group:"run" help:"Make new master keys, which seal the secrets in the database."`
+	Retention  retentionCommand  `cmd:"" group:"run" help:"Show how long ended work is kept, and what was removed."`
 	AcceptLoss acceptLossCommand `cmd:"" name:"accept-loss" group:"run" help:"Go on with a database that is behind what was acknowledged."`
 	Demo       demoCommand       `cmd:"" group:"run" help:"Show one question from start to end."`
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -21,12 +20,7 @@ const (
 	// clockStep is the largest step back of the clock at which a search by time
 	// still finds every event.
 	clockStep = time.Hour
-	// exportPage is how many events an export reads at once.
-	exportPage = 1000
 )
-
-// errMissing is returned when the log has a gap in the numbers of its events.
-var errMissing = errors.New("events are missing: verify the audit")
 
 // AuditFilter narrows a list of audit events.
 type AuditFilter struct {
@@ -153,46 +147,4 @@ func (s *auditSearch) searchedTo(r store.Reader) (*time.Time, error) {
 		return nil, err
 	}
 	return &last[0].At, nil
-}
-
-// ExportRange is the range of events to export: from one instant until before
-// another. Nil means the first event or the last.
-type ExportRange struct{ From, To *time.Time }
-
-// ExportAudit passes the events of a range to emit in the order of the chain,
-// in parts and without a gap, so that the receiver can verify them.
-func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, exportRange ExportRange, emit func([]*fermata.Event) error) error {
-	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
-		return err
-	}
-	r := e.listReader(ctx, c)
-	head, err := r.Head()
-	if err != nil {
-		return err
-	}
-	first, end := int64(1), head.Seq+1
-	if exportRange.From != nil {
-		if first, err = r.SeqAt(*exportRange.From); err != nil {
-			return err
-		}
-	}
-	if exportRange.To != nil {
-		if end, err = r.SeqAt(*exportRange.To); err != nil {
-			return err
-		}
-	}
-	for first < end {
-		events, err := r.Events(store.EventFilter{After: first - 1, Before: end, Limit: exportPage})
-		if err != nil {
-			return err
-		}
-		if len(events) == 0 {
-			return fermata.Internal("export the audit", errMissing)
-		}
-		if err := emit(events); err != nil {
-			return err
-		}
-		first = events[len(events)-1].Seq + 1
-	}
-	return nil
 }

@@ -128,12 +128,12 @@ func TestExportIsTheWholeChain(t *testing.T) {
 		middle := all[len(all)/2].At
 		export := func(within engine.ExportRange) (seqs []int64) {
 			var chain fermata.Chain
-			w.OK(w.Engine.ExportAudit(w.Context(), w.alice, within, func(events []*fermata.Event) error {
+			w.OK(w.Engine.ExportAudit(w.Context(), w.alice, within, func(events []engine.ExportLine) error {
 				for _, e := range events {
 					if len(seqs) == 0 {
 						chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
 					}
-					w.OK(chain.VerifyNext(e))
+					w.OK(chain.VerifyNext(e.Event))
 					seqs = append(seqs, e.Seq)
 				}
 				return nil

@@ -17,6 +17,9 @@ type Signer interface {
 	SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, error)
 	// Verify verifies the signature of a checkpoint.
 	Verify(c fermata.SignedCheckpoint) error
+	SignRange(r fermata.TrimmedRange) (fermata.SignedTrimmedRange, error)
+	// VerifyRange verifies the signature of a trimmed range.
+	VerifyRange(r fermata.SignedTrimmedRange) error
 	PublicKey() string
 }
 

@@ -25,10 +25,10 @@ func (e *Engine) CheckWitnesses(ctx context.Context) error {
 			}
 		}
 		for workspace, c := range newest {
-			if problem, err := e.contradiction(e.db.Reader(ctx, workspace), c); err != nil {
+			if found, err := e.compare(e.db.Reader(ctx, workspace), c); err != nil {
 				return err
-			} else if problem != "" {
-				return fermata.Errorf(fermata.CodeUnavailable, "the database is not the one that the witness %s knows: %s", w.Name(), problem).
+			} else if found.problem != "" {
+				return fermata.Errorf(fermata.CodeUnavailable, "the database is not the one that the witness %s knows: %s", w.Name(), found.problem).
 					WithHint("look for the newer or unchanged database; to go on with this one, keep the witness as evidence and name a new one")
 			}
 		}
@@ -48,35 +48,67 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 			if c.Workspace != r.Workspace() {
 				continue
 			}
-			problem, err := e.contradiction(r, c)
+			found, err := e.compare(r, c)
 			if err != nil {
 				return err
 			}
-			if problem != "" {
-				report.Problem = fmt.Sprintf("the witness %s contradicts the database: %s", w.Name(), problem)
+			if found.problem != "" {
+				report.Problem = fmt.Sprintf("the witness %s contradicts the database: %s", w.Name(), found.problem)
 				return nil
 			}
-			report.Witnessed++
+			if !found.isRemoved {
+				report.Witnessed++
+			}
 		}
 	}
 	return nil
 }
 
-// contradiction returns a text that says how a chain differs from a signed checkpoint, or "" if they agree.
-func (e *Engine) contradiction(r store.Reader, c fermata.SignedCheckpoint) (string, error) {
+// comparison is how a chain compares with a signed checkpoint.
+type comparison struct {
+	// problem says how they differ; it is empty if they do not.
+	problem string
+	// isRemoved reports that retention removed the event of the checkpoint, so that it cannot be compared.
+	isRemoved bool
+}
+
+// compare compares a chain with a signed checkpoint.
+func (e *Engine) compare(r store.Reader, c fermata.SignedCheckpoint) (comparison, error) {
 	if err := e.opts.Signer.Verify(c); err != nil {
-		return err.Error(), nil //nolint:nilerr // the caller reports the text
+		return comparison{problem: err.Error()}, nil //nolint:nilerr // the caller reports the text
 	}
 	events, err := r.Events(store.EventFilter{After: c.Seq - 1, Before: c.Seq + 1, Limit: 1})
 	switch {
 	case err != nil:
-		return "", err
+		return comparison{}, err
 	case len(events) == 0:
-		return fmt.Sprintf("it lacks event %d of the workspace %s, which was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339)), nil
+		return e.compareTrimmed(r, c)
 	case events[0].Hash != c.Hash:
-		return fmt.Sprintf("its event %d of the workspace %s is not the one that was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339)), nil
+		return differs(c), nil
 	}
-	return "", nil
+	return comparison{}, nil
+}
+
+// compareTrimmed compares a checkpoint, whose event the chain lacks, with the trimmed ranges.
+func (e *Engine) compareTrimmed(r store.Reader, c fermata.SignedCheckpoint) (comparison, error) {
+	trimmed, ok, err := r.TrimmedRangeOf(c.Seq)
+	switch {
+	case err != nil:
+		return comparison{}, err
+	case !ok:
+		return comparison{problem: fmt.Sprintf("it lacks event %d of the workspace %s, which was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339))}, nil
+	}
+	if err := e.opts.Signer.VerifyRange(trimmed); err != nil {
+		return comparison{problem: err.Error()}, nil //nolint:nilerr // the caller reports the text
+	}
+	if trimmed.Last == c.Seq && trimmed.Hash != c.Hash {
+		return differs(c), nil
+	}
+	return comparison{isRemoved: trimmed.Last != c.Seq}, nil
+}
+
+func differs(c fermata.SignedCheckpoint) comparison {
+	return comparison{problem: fmt.Sprintf("its event %d of the workspace %s is not the one that was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339))}
 }
 
 // verifyCheckpoint checks a checkpoint that is itself an event of the chain.
@@ -90,9 +122,9 @@ func (e *Engine) verifyCheckpoint(r store.Reader, event *fermata.Event, report *
 		report.Problem = fmt.Sprintf("event %d holds a checkpoint of something else", event.Seq)
 		return nil
 	}
-	problem, err := e.contradiction(r, c)
-	if problem != "" {
-		report.Problem = fmt.Sprintf("the checkpoint in event %d contradicts the chain: %s", event.Seq, problem)
+	found, err := e.compare(r, c)
+	if found.problem != "" {
+		report.Problem = fmt.Sprintf("the checkpoint in event %d contradicts the chain: %s", event.Seq, found.problem)
 	}
 	report.Checkpoints++
 	report.SignedTo = c.Seq

@@ -61,6 +61,8 @@ type AuditReport struct {
 	Witnessed int64 `json:"witnessed"`
 	// Signed is the number of answers that were signed with a passkey.
 	Signed int64 `json:"signed"`
+	// Removed is the number of events that retention removed. Signed ranges take their place in the chain.
+	Removed int64 `json:"removed"`
 }
 
 // VerifyAudit verifies the chain of hashes from the first event to the last, and the signatures of its checkpoints
@@ -71,6 +73,23 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 		return AuditReport{}, err
 	}
 	r := e.listReader(ctx, c)
+	for {
+		before, err := lastRemoval(r)
+		if err != nil {
+			return AuditReport{}, err
+		}
+		report, err := e.verifyAudit(ctx, r)
+		if err != nil || report.OK {
+			return report, err
+		}
+		// What looks like a fault may be events that were removed meanwhile.
+		if after, err := lastRemoval(r); err != nil || after == before {
+			return report, err
+		}
+	}
+}
+
+func (e *Engine) verifyAudit(ctx context.Context, r store.Reader) (AuditReport, error) {
 	v := verification{ctx: ctx, e: e, r: r, recorded: newRecordedState()}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {
@@ -91,10 +110,14 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 
 // verification follows a chain and records the first fault.
 type verification struct {
-	ctx      context.Context //nolint:containedctx // the value lives as long as the call
-	e        *Engine
-	r        store.Reader
-	chain    fermata.Chain
+	ctx   context.Context //nolint:containedctx // the value lives as long as the call
+	e     *Engine
+	r     store.Reader
+	chain fermata.ChainVerification
+	// read is the number of the last event that was read. Within a trimmed range it is ahead of the chain.
+	read int64
+	// ranges are the trimmed ranges that come next.
+	ranges   trimmedRanges
 	recorded recordedState
 	report   AuditReport
 }
@@ -112,28 +135,39 @@ func (v *verification) follow() error {
 		return err
 	}
 	for v.chain.Seq < head.Seq {
-		events, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1000})
-		if err != nil {
+		if err := v.readPage(head); err != nil || v.report.Problem != "" {
 			return err
 		}
-		if len(events) == 0 {
-			return v.reportProblem("event %d and all after it are missing", v.chain.Seq+1)
+	}
+	return nil
+}
+
+// readPage verifies the next events.
+func (v *verification) readPage(head fermata.Chain) error {
+	events, err := v.r.Events(store.EventFilter{After: v.read, Limit: exportPage})
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		return v.reportProblem("event %d and all after it are missing", v.chain.Seq+1)
+	}
+	for _, event := range events {
+		if err := v.enterRanges(event.Seq); err != nil || v.report.Problem != "" {
+			return err
 		}
-		for _, event := range events {
-			if err := v.verifyNext(event, head); err != nil || v.report.Problem != "" {
-				return err
-			}
-			if v.recorded.apply(event); v.recorded.problem != "" {
-				return v.reportProblem("%s", v.recorded.problem)
-			}
-			if err := v.checkSigned(event); err != nil || v.report.Problem != "" {
-				return err
-			}
+		if err := v.verifyNext(event, head); err != nil || v.report.Problem != "" {
+			return err
 		}
-		for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants, v.checkTasks, v.checkMessages} {
-			if err := check(events); err != nil || v.report.Problem != "" {
-				return err
-			}
+		if v.recorded.apply(event); v.recorded.problem != "" {
+			return v.reportProblem("%s", v.recorded.problem)
+		}
+		if err := v.checkSigned(event); err != nil || v.report.Problem != "" {
+			return err
+		}
+	}
+	for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants, v.checkTasks, v.checkMessages} {
+		if err := check(events); err != nil || v.report.Problem != "" {
+			return err
 		}
 	}
 	return nil
@@ -144,7 +178,8 @@ func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) erro
 	if err := v.chain.VerifyNext(event); err != nil {
 		return v.reportProblem("%s", err)
 	}
-	v.report.Events = v.chain.Seq
+	v.read = event.Seq
+	v.report.Events++
 	if v.chain.Seq == head.Seq && v.chain.Hash != head.Hash {
 		return v.reportProblem("event %d was changed: its hash is not the one that was noted last", v.chain.Seq)
 	}
@@ -166,7 +201,7 @@ func (v *verification) checkEnd() error {
 		return err
 	}
 	if v.chain.Seq > head.Seq || len(extra) > 0 && extra[0].Seq > head.Seq {
-		v.report.Events = head.Seq
+		v.report.Events = head.Seq - v.report.Removed
 		return v.reportProblem("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)
 	}
 	return nil

@@ -63,3 +63,17 @@ func KnowsCounts(e *Engine) bool {
 	_, ok := e.tail.knownCounts(store.DefaultWorkspace, func(string) bool { return true })
 	return ok
 }
+
+// ErrOvertaken is the error of a removal that another write has overtaken.
+var ErrOvertaken = errOvertaken
+
+// PlanRemoval plans the removal of tasks that ended so long ago, and returns the function that removes them.
+func PlanRemoval(ctx context.Context, e *Engine, kept time.Duration) (func() error, error) {
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &retention{ctx: ctx, e: e, r: e.db.Reader(ctx, store.DefaultWorkspace), now: now}
+	plan, err := t.planTrim(now.Add(-kept))
+	return func() error { return t.write(plan.apply) }, err
+}

@@ -26,6 +26,11 @@ func (c *taskCounts) apply(e *fermata.Event) {
 		return
 	}
 	c.seq = e.Seq
+	if e.Type == fermata.EventRetentionApplied {
+		for _, removed := range removalOf(e).Tasks {
+			c.byStates[projectState{removed.Project, removed.State}] -= removed.Count
+		}
+	}
 	if e.Move == nil {
 		return
 	}

@@ -153,6 +153,12 @@ func (db *DB) findLoss(ctx context.Context, kept Head) (*Loss, error) {
 		if hash, err = r.hashBefore(kept.Seq + 1); err != nil {
 			return nil, err
 		}
+		if hash == "" {
+			// Retention removes only events that no process needs any more. So these were not lost.
+			if trimmed, err := r.isTrimmed(kept.Seq); trimmed || err != nil {
+				return nil, err
+			}
+		}
 	}
 	if kept.Seq <= found.Seq && hash == kept.Hash {
 		return nil, nil

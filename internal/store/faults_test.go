@@ -155,6 +155,36 @@ func TestSQLiteWithACutLogIsRefused(t *testing.T) {
 	}
 }
 
+// An event that was acknowledged and removed later by the policy is no loss, though this process did not see its removal.
+func TestARemovedEventIsNoLoss(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	db := mustOpenChecked(t, opts)
+	for range 3 {
+		must(t, writeEvent(t, db))
+	}
+	must(t, db.Close())
+	elsewhere := opts
+	elsewhere.HeadFile = filepath.Join(t.TempDir(), "another.head")
+	other := mustOpenChecked(t, elsewhere)
+	for range 3 {
+		must(t, writeEvent(t, other))
+	}
+	must(t, other.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.DeleteEvents([]int64{2, 3, 4})
+		tx.SaveTrimmedRange(fermata.SignedTrimmedRange{TrimmedRange: fermata.TrimmedRange{First: 1, Last: 4, Kept: 1}})
+		return nil
+	}))
+	must(t, other.Close())
+	db, err := openChecked(t, opts)
+	must(t, err)
+	must(t, writeEvent(t, db))
+	must(t, db.Close())
+	storetest.Exec(t, opts, "UPDATE workspaces SET event_seq = 6")
+	_, err = openChecked(t, opts)
+	code(t, err, fermata.CodeUnavailable)
+}
+
 // A process that is killed loses nothing, and no loss is reported.
 func TestSQLiteThatWasKilledOpens(t *testing.T) {
 	t.Parallel()

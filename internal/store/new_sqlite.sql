@@ -626,6 +626,14 @@ CREATE INDEX tasks_of_project ON tasks ((project || ''), workspace_id, id);
 CREATE INDEX questions_of_project ON questions ((project || ''), workspace_id, id);
 CREATE INDEX tasks_ended ON tasks ((state || ''), workspace_id, updated_at, id)
     WHERE (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'skipped');
+CREATE TABLE trimmed_ranges (
+    workspace_id TEXT NOT NULL,
+    first_seq    BIGINT NOT NULL,
+    last_seq     BIGINT NOT NULL,
+    removed      BIGINT NOT NULL,
+    signed_range TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, first_seq)
+);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -666,6 +674,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 42, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 43, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 44, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 45, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (41, 46, 1);
 INSERT INTO workspaces (id, name, event_seq, event_hash, policy, created_at, min_compatible_version) VALUES ('default', 'default', 0, '', '', 0, 42);
 INSERT INTO projects (workspace_id, name, created_at) VALUES ('default', 'default', 0);
 INSERT INTO key_check (workspace_id, sealed) VALUES ('default', 'fermata');

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -57,6 +58,7 @@ func TestSQLiteReadsFewRowsByTheirIndex(t *testing.T) {
 	must(t, err)
 	_, err = r.QuestionDetails([]*fermata.Question{{ID: "q_1", TaskID: "task_1"}}, "mem_1")
 	must(t, err)
+	readForRetention(t, r)
 	plans := storetest.OpenFile(t, opts.URL)
 	defer func() { must(t, plans.Close()) }()
 	for _, statement := range ran.All() {
@@ -68,6 +70,26 @@ func TestSQLiteReadsFewRowsByTheirIndex(t *testing.T) {
 			t.Errorf("all rows are read:\n%s\n%s", plan, statement)
 		}
 	}
+}
+
+// readForRetention makes the look-ups that find what retention removes.
+func readForRetention(t *testing.T, r store.Reader) {
+	t.Helper()
+	ids := []string{"task_1", "task_2"}
+	_, err := r.EndedRoots(time.Now(), store.EndedPosition{}, 50)
+	must(t, err)
+	_, err = r.LastEvents(ids)
+	must(t, err)
+	_, err = r.EventSeqs(ids)
+	must(t, err)
+	_, err = r.TaskVersions(ids)
+	must(t, err)
+	_, err = r.TasksInUse(ids)
+	must(t, err)
+	_, err = r.FirstUnreadEvent()
+	must(t, err)
+	_, err = r.RunsWithLogs(time.Now(), "", 50)
+	must(t, err)
 }
 
 // PostgreSQL does not compile a query that reads a whole table: compiling takes longer than running it.

@@ -27,7 +27,7 @@ type verifyCommand struct {
 	Here    bool   `xor:"where" help:"Read all events and check them here, instead of trusting the server to."`
 	File    string `xor:"where" placeholder:"FILE" help:"Check an export instead, without a server; - is standard input."`
 	Witness string `placeholder:"FILE" help:"Compare with the signed checkpoints of this witness, too; needs --public-key."`
-	Key     string `name:"public-key" placeholder:"KEY" help:"Public key of the checkpoints, which 'fermata audit verify' prints: keep it where the server is not."`
+	Key     string `name:"public-key" placeholder:"KEY" help:"Public key of the checkpoints and trimmed ranges, which 'fermata audit verify' prints: keep it where the server is not."`
 }
 
 func (verifyCommand) Help() string {
@@ -50,9 +50,9 @@ func (c *verifyCommand) Run(ctx context.Context, s *session.Session) error {
 	case err != nil:
 		return err
 	case c.File != "":
-		return verifyFile(s, c.File, witnessCheckpoints)
+		return c.verifyFile(s, witnessCheckpoints)
 	case c.Here || witnessCheckpoints != nil:
-		return verifyLocally(ctx, s, witnessCheckpoints)
+		return c.verifyLocally(ctx, s, witnessCheckpoints)
 	default:
 		return verifyOnServer(ctx, s)
 	}
@@ -60,7 +60,7 @@ func (c *verifyCommand) Run(ctx context.Context, s *session.Session) error {
 
 // checkpoints reads the witness file and checks its signatures. It returns nil if the command names no witness.
 func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckpoint, err error) {
-	if (c.Witness == "") != (c.Key == "") {
+	if c.Witness != "" && c.Key == "" || c.Key != "" && c.Witness == "" && !c.Here && c.File == "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--witness and --public-key belong together").
 			WithHint("'fermata audit verify' prints the public key of a server that you trust")
 	}
@@ -86,27 +86,36 @@ func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckp
 	return witnessCheckpoints, nil
 }
 
-// verifyFile checks the chain in an export.
-func verifyFile(s *session.Session, name string, witnessCheckpoints []fermata.SignedCheckpoint) error {
-	if name == "-" {
-		return verifyLines(s, "standard input", s.Lines, witnessCheckpoints)
+// newVerification returns a verification that checks signatures with the public key, if there is one.
+func (c *verifyCommand) newVerification(witnessCheckpoints []fermata.SignedCheckpoint) *client.Verification {
+	v := client.NewVerification(witnessCheckpoints)
+	if c.Key != "" {
+		v.CheckRanges(func(r fermata.SignedTrimmedRange) error { return checkpoint.VerifyRange(r, c.Key) })
 	}
-	file, err := os.Open(name)
+	return v
+}
+
+// verifyFile checks the chain in an export.
+func (c *verifyCommand) verifyFile(s *session.Session, witnessCheckpoints []fermata.SignedCheckpoint) error {
+	if c.File == "-" {
+		return c.verifyLines(s, "standard input", s.Lines, witnessCheckpoints)
+	}
+	file, err := os.Open(c.File)
 	if err != nil {
-		return session.ReadError("--file", name, err)
+		return session.ReadError("--file", c.File, err)
 	}
 	defer func() { _ = file.Close() }()
-	return verifyLines(s, name, bufio.NewReader(file), witnessCheckpoints)
+	return c.verifyLines(s, c.File, bufio.NewReader(file), witnessCheckpoints)
 }
 
 // verifyLines checks the chain in an export. An empty export is an error, not an intact chain.
-func verifyLines(s *session.Session, name string, lines *bufio.Reader, witnessCheckpoints []fermata.SignedCheckpoint) error {
+func (c *verifyCommand) verifyLines(s *session.Session, name string, lines *bufio.Reader, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	if _, err := lines.Peek(1); errors.Is(err, io.EOF) {
 		return session.FlagErrorf("--file", "%s is empty", name)
 	} else if err != nil {
 		return session.ReadError("--file", name, err)
 	}
-	report := client.VerifyExport(lines, witnessCheckpoints...)
+	report := c.newVerification(witnessCheckpoints).VerifyExport(lines)
 	if report.OK && report.Events == 0 {
 		return session.FlagErrorf("--file", "%s holds no event", name)
 	}
@@ -132,13 +141,23 @@ func verifyOnServer(ctx context.Context, s *session.Session) error {
 }
 
 // verifyLocally checks the chain by reading the events themselves.
-func verifyLocally(ctx context.Context, s *session.Session, witnessCheckpoints []fermata.SignedCheckpoint) error {
+func (c *verifyCommand) verifyLocally(ctx context.Context, s *session.Session, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	server, err := s.Server()
 	if err != nil {
 		return err
 	}
-	v := client.NewVerification(witnessCheckpoints)
+	ranges, err := trimmedRanges(ctx, server)
+	if err != nil {
+		return err
+	}
+	v := c.newVerification(witnessCheckpoints)
 	err = session.EachEvent(ctx, server, client.EventQuery{}, 0, func(e *fermata.Event) error {
+		for len(ranges) > 0 && ranges[0].First <= e.Seq {
+			if !v.EnterRange(ranges[0]) {
+				return session.ErrQuit
+			}
+			ranges = ranges[1:]
+		}
 		if !v.VerifyNext(e) {
 			return session.ErrQuit
 		}
@@ -148,6 +167,17 @@ func verifyLocally(ctx context.Context, s *session.Session, witnessCheckpoints [
 		return reportAudit(s, report)
 	}
 	return err
+}
+
+// trimmedRanges returns all ranges of the chain from which retention removed events.
+func trimmedRanges(ctx context.Context, server *client.Client) (all []fermata.SignedTrimmedRange, err error) {
+	for after := int64(0); ; after = all[len(all)-1].Last {
+		found, err := server.TrimmedRanges(ctx, after)
+		if err != nil || len(found) == 0 {
+			return all, err
+		}
+		all = append(all, found...)
+	}
 }
 
 // eventRange returns the first and the last event that this program checked itself.
@@ -161,6 +191,9 @@ func eventRange(r client.AuditReport) string {
 
 // printCheckpoints prints how much of a chain is signed, and how many checkpoints outside the database agree with it.
 func printCheckpoints(s *session.Session, r client.AuditReport) {
+	if r.Removed > 0 {
+		s.Stdout().Line("%s removed by the policy; signed ranges take their place", terminal.CountText(r.Removed, "event"))
+	}
 	if r.PublicKey != "" {
 		s.Stdout().Line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
 	}

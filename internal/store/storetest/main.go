@@ -143,6 +143,7 @@ const emptySchemaSQL = `SET search_path TO %s;
 	DELETE FROM answer_link_generations; DELETE FROM held_answers; DELETE FROM snoozes; DELETE FROM saved_views; DELETE FROM read_marks;
 	DELETE FROM named_tools; DELETE FROM trigger_cursors; DELETE FROM schedules; DELETE FROM steps; DELETE FROM workflow_runs;
 	DELETE FROM workflow_definitions; DELETE FROM workflows; DELETE FROM workers; DELETE FROM worker_gaps; DELETE FROM task_labels; DELETE FROM question_assignees;
+	DELETE FROM trimmed_ranges;
 	DELETE FROM open_pages; DELETE FROM delivery_keys; DELETE FROM inbound; DELETE FROM devices; DELETE FROM preferences;
 	DELETE FROM identities; DELETE FROM deliveries; DELETE FROM delivery_plans; DELETE FROM channel_state; DELETE FROM channels;
 	DELETE FROM write_probe; DELETE FROM gate_rules; DELETE FROM grant_keys; DELETE FROM grants_used;

@@ -38,7 +38,7 @@ var testGroups = map[string]map[string]func(*suite){
 	"task": taskTests, "question": questionTests, "run": runTests, "message": messageTests, "event": eventTests, "token": tokenTests,
 	"idempotency": replayTests, "workspace": workspaceTests, "ahead": readAheadTests, "group": groupTests, "replica": replicaTests, "gate": gateTests, "closing": closingTests,
 	"secret": secretTests, "access": accessTests, "delivery": deliveryTests, "workflow": workflowTests,
-	"inbox": inboxTests, "clock": clockTests, "visible": visibilityTests, "worker": workerTests, "page": pageTests,
+	"inbox": inboxTests, "clock": clockTests, "visible": visibilityTests, "worker": workerTests, "page": pageTests, "retention": retentionTests,
 }
 
 // Run checks that a database provides every guarantee of the store.

@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+const (
+	// firstRetention is the time from the start to the first look for what is kept no longer. retentionInterval is the time
+	// between two looks.
+	firstRetention    = 10 * time.Minute
+	retentionInterval = time.Hour
+	// retentionBatch is the most tasks, pieces of logs or deliveries of one transaction.
+	retentionBatch = 200
+	// retentionAttempts is how often a removal is planned again that another write has overtaken.
+	retentionAttempts = 3
+)
+
+// errOvertaken means that another write changed what was to be removed.
+var errOvertaken = errors.New("another write was faster")
+
+// RunRetention removes what the policy keeps no longer, until ctx ends. It begins some minutes after the start, when a clock
+// that jumped has been noticed.
+func (e *Engine) RunRetention(ctx context.Context) {
+	next := time.NewTimer(firstRetention)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		if err := e.ApplyRetention(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("remove what the policy keeps no longer", "error", err)
+		}
+		next.Reset(retentionInterval)
+	}
+}
+
+// ApplyRetention removes what the policies of the workspaces keep no longer. Several replicas may call it at the same time.
+// While a jump of the clock is not confirmed, nothing is removed.
+func (e *Engine) ApplyRetention(ctx context.Context) error {
+	workspaces, err := e.db.Reader(ctx, "").Workspaces()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, w := range workspaces {
+		r := e.db.Reader(ctx, w)
+		policy, err := e.policy(r)
+		if err != nil {
+			return err
+		}
+		now, err := e.db.Now(ctx)
+		if err != nil || e.db.Clock().Jump != 0 {
+			return err
+		}
+		t := &retention{ctx: ctx, e: e, r: r, policy: policy, now: now}
+		errs = append(errs, t.repeat(t.removeTasks), t.repeat(t.removeLogs), t.repeat(t.removeDeliveries))
+	}
+	return errors.Join(errs...)
+}
+
+// retention removes what one workspace keeps no longer.
+type retention struct {
+	ctx    context.Context //nolint:containedctx // the value lives as long as the call
+	e      *Engine
+	r      store.Reader
+	policy fermata.Policy
+	now    time.Time
+	// lastRun is the last run whose log was looked at.
+	lastRun string
+}
+
+// repeat removes one batch after the other until nothing is left.
+func (t *retention) repeat(removeBatch func() (more bool, err error)) error {
+	for overtaken := 0; ; {
+		more, err := removeBatch()
+		if errors.Is(err, errOvertaken) && overtaken < retentionAttempts {
+			overtaken++
+			continue
+		}
+		if !more || err != nil {
+			return err
+		}
+		overtaken = 0
+	}
+}
+
+// write removes rows in a transaction, and records what was removed.
+func (t *retention) write(remove func(tx *store.Tx) (fermata.Removal, error)) error {
+	return t.e.db.Write(t.ctx, t.r.Workspace(), func(tx *store.Tx) error {
+		removed, err := remove(tx)
+		if err != nil || removed.IsEmpty() {
+			return err
+		}
+		tx.Append(&fermata.Event{Type: fermata.EventRetentionApplied, Actor: fermata.SystemActor, Data: encodeData(removed)})
+		return nil
+	})
+}
+
+// removeLogs removes the logs of runs that ended long ago.
+func (t *retention) removeLogs() (more bool, err error) {
+	limit, ok := fermata.KeepLimit(t.policy.KeepLogs, t.now)
+	if !ok {
+		return false, nil
+	}
+	found, err := t.r.RunsWithLogs(limit, t.lastRun, retentionBatch)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	t.lastRun = found[len(found)-1]
+	runs, err := t.r.RunsByID(fermata.SortUnique(found))
+	if err != nil {
+		return false, err
+	}
+	var ended []string
+	for _, run := range runs {
+		if run.EndedAt != nil && run.EndedAt.Before(limit) {
+			ended = append(ended, run.ID)
+		}
+	}
+	return true, t.write(func(tx *store.Tx) (fermata.Removal, error) {
+		tx.DeleteLogs(ended)
+		return fermata.Removal{Logs: int64(len(ended))}, nil
+	})
+}
+
+// removeDeliveries removes messages that were sent long ago.
+func (t *retention) removeDeliveries() (more bool, err error) {
+	limit, ok := fermata.KeepLimit(t.policy.KeepDeliveries, t.now)
+	if !ok {
+		return false, nil
+	}
+	settled, err := t.r.SettledDeliveries(limit, retentionBatch)
+	if err != nil || len(settled) == 0 {
+		return false, err
+	}
+	return true, t.write(func(tx *store.Tx) (fermata.Removal, error) {
+		tx.DeleteDeliveries(settled)
+		return fermata.Removal{Deliveries: int64(len(settled))}, nil
+	})
+}
+
+// removeTasks removes tasks that ended long ago, with their events, and trims the chain. It does nothing on a server that
+// cannot sign what it trims.
+func (t *retention) removeTasks() (more bool, err error) {
+	limit, ok := fermata.KeepLimit(t.policy.KeepTasks, t.now)
+	if !ok || t.e.opts.Signer == nil {
+		return false, nil
+	}
+	plan, err := t.planTrim(limit)
+	if err != nil || plan.isEmpty() {
+		return false, err
+	}
+	return true, t.write(plan.apply)
+}
+
+// Retention returns how long the workspace keeps what has ended, and what was removed.
+func (e *Engine) Retention(ctx context.Context, c fermata.Caller) (fermata.Retention, error) {
+	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
+		return fermata.Retention{}, err
+	}
+	r := e.reader(ctx, c)
+	policy, err := e.policy(r)
+	if err != nil {
+		return fermata.Retention{}, err
+	}
+	report := fermata.Retention{
+		KeepTasks: keepTime(policy.KeepTasks), KeepLogs: keepTime(policy.KeepLogs), KeepDeliveries: keepTime(policy.KeepDeliveries),
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return report, err
+	}
+	oldest, err := r.EndedRoots(now, store.EndedPosition{}, 1)
+	if err != nil {
+		return report, err
+	}
+	if len(oldest) > 0 {
+		report.OldestTask = &oldest[0].UpdatedAt
+	}
+	last, _, err := r.LastTrimmedRange()
+	if err != nil {
+		return report, err
+	}
+	report.TrimmedTo = last.Last
+	if report.RemovedEvents, err = r.RemovedEvents(); err != nil {
+		return report, err
+	}
+	return report, addLastRemoval(r, &report)
+}
+
+func keepTime(t fermata.Timeout) fermata.Timeout {
+	if t == "" {
+		return fermata.Never
+	}
+	return t
+}
+
+// addLastRemoval adds what was removed last to the report.
+func addLastRemoval(r store.Reader, report *fermata.Retention) error {
+	events, err := r.Events(store.EventFilter{Types: []string{string(fermata.EventRetentionApplied)}, Newest: true, Limit: 1})
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	removed := removalOf(events[0])
+	report.LastRemoval, report.LastRemovalAt = &removed, &events[0].At
+	return nil
+}
