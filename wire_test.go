@@ -31,6 +31,7 @@ func TestWire(t *testing.T) {
 	}
 	event.Link(42, "hash of event 41")
 	checkWire(t, "event", event)
+	wireRetention(t)
 	q := wireQuestion()
 	rc := fermata.ResumeContext{
 		LastRun: &fermata.LastRun{ID: "run_1", Attempt: 1, State: fermata.RunFinished, Result: fermata.ResultNeedsInput, Summary: "Drafted it."},
@@ -242,4 +243,19 @@ func wireQuestion() fermata.Question {
 			AskedBy: agent,
 		},
 	}
+}
+
+func wireRetention(t *testing.T) {
+	t.Helper()
+	removal := fermata.Removal{
+		Tasks: []fermata.RemovedTasks{{Project: "shop", State: fermata.TaskDone, Count: 3}}, Events: 40, UpTo: 900, Logs: 2, Deliveries: 5,
+	}
+	checkWire(t, "removal", removal)
+	checkWire(t, "retention", fermata.Retention{
+		KeepTasks: "365d", KeepLogs: "30d", KeepDeliveries: fermata.Never, OldestTask: &anHourLater, TrimmedTo: 900, RemovedEvents: 40,
+		LastRemoval: &removal, LastRemovalAt: &anHourLater,
+	})
+	checkWire(t, "trimmed_range", fermata.SignedTrimmedRange{TrimmedRange: fermata.TrimmedRange{
+		Workspace: "main", First: 1, Last: 900, PrevHash: "hash of event 0", Hash: "hash of event 900", Kept: 12, KeptHash: "hash of the kept events", At: noon,
+	}, Note: "fermata trimmed range …"})
 }

@@ -206,6 +206,11 @@ func (c *Client) Retention(ctx context.Context) (fermata.Retention, error) {
 	return get[fermata.Retention](ctx, c, path("retention"), nil)
 }
 
+// VerifyAuditEnd makes the server check the last signed checkpoint of the chain of events, and what follows it.
+func (c *Client) VerifyAuditEnd(ctx context.Context) (AuditReport, error) {
+	return get[AuditReport](ctx, c, path("audit", "verify"), url.Values{"end_only": {"true"}})
+}
+
 // VerifyAudit makes the server check the whole chain of events.
 func (c *Client) VerifyAudit(ctx context.Context) (AuditReport, error) {
 	return get[AuditReport](ctx, c, path("audit", "verify"), nil)

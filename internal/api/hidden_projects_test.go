@@ -257,13 +257,13 @@ func TestATokenForOneProject(t *testing.T) {
 	}
 }
 
-// A caller who cannot see every project can neither export nor verify the audit, and cannot read the metrics.
+// A caller who cannot see every project can neither export nor verify the audit, and reads neither what was removed nor the metrics.
 func TestTheWholeAuditIsForWhoSeesEveryProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	outsiders := w.outsiders()
 	for _, name := range []string{"an operator from whom it is hidden", "a member without any role"} {
-		for _, call := range []string{"GET /v1/audit/export", "GET /v1/audit/verify", "GET /metrics"} {
+		for _, call := range []string{"GET /v1/audit/export", "GET /v1/audit/verify", "GET /v1/audit/trimmed-ranges", "GET /v1/retention", "GET /metrics"} {
 			if p := w.call(outsiders[name].token, call, "").problem(t); p.Code != fermata.CodeForbidden {
 				t.Errorf("%s by %s: %+v", name, call, p)
 			}

@@ -13,7 +13,7 @@ import (
 
 // routes lists every call of the API.
 var routes = []string{
-	"DELETE /v1/gate-rules/{id}", "DELETE /v1/members/{id}/answer-links", "DELETE /v1/tokens/{id}", "GET /v1/analytics/projects", "GET /v1/analytics/questions", "GET /v1/analytics/responders", "GET /v1/analytics/series", "GET /v1/analytics/summary", "GET /v1/audit", "GET /v1/audit/export", "GET /v1/audit/verify", "GET /v1/events", "GET /v1/gate-rules", "GET /v1/members", "GET /v1/policies", "GET /v1/projects",
+	"DELETE /v1/gate-rules/{id}", "DELETE /v1/members/{id}/answer-links", "DELETE /v1/tokens/{id}", "GET /v1/analytics/projects", "GET /v1/analytics/questions", "GET /v1/analytics/responders", "GET /v1/analytics/series", "GET /v1/analytics/summary", "GET /v1/audit", "GET /v1/audit/export", "GET /v1/audit/trimmed-ranges", "GET /v1/audit/verify", "GET /v1/retention", "GET /v1/events", "GET /v1/gate-rules", "GET /v1/members", "GET /v1/policies", "GET /v1/projects",
 	"GET /v1/questions", "GET /v1/questions/{id}", "GET /v1/runs/{id}", "GET /v1/runs/{id}/log", "GET /v1/tasks", "GET /v1/tasks/counts", "GET /v1/tasks/{id}",
 	"GET /v1/tasks/{id}/context", "GET /v1/tasks/{id}/events", "GET /v1/tasks/{id}/messages", "GET /v1/tasks/{id}/questions",
 	"GET /v1/tasks/{id}/runs", "GET /v1/tasks/{id}/timeline", "GET /v1/tasks/{id}/tree", "GET /v1/tokens", "GET /v1/whoami", "GET /v1/workers", "PATCH /v1/tasks/{id}",

@@ -20,6 +20,10 @@ type auditReport struct {
 	Removed     int64  `json:"removed" doc:"how many events retention removed; signed ranges take their place"`
 }
 
+type verifyInput struct {
+	EndOnly bool `query:"end_only" doc:"verify only the last signed checkpoint and the events after it"`
+}
+
 func (s *Server) registerPolicy() {
 	e := s.Engine
 	addOperation(s, operation("GET /policies", "get-policy", "Read the workspace's policy"),
@@ -31,8 +35,12 @@ func (s *Server) registerPolicy() {
 			return replyOf(e.SetPolicy(ctx, c, in.Body))
 		})
 	addOperation(s, operation("GET /audit/verify", "verify-audit", "Verify the chain of events"),
-		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[auditReport], error) {
-			r, err := e.VerifyAudit(ctx, c)
+		func(ctx context.Context, c fermata.Caller, in *verifyInput) (*reply[auditReport], error) {
+			verify := e.VerifyAudit
+			if in.EndOnly {
+				verify = e.VerifyAuditEnd
+			}
+			r, err := verify(ctx, c)
 			return replyOf(auditReport(r), err)
 		})
 }

@@ -211,7 +211,7 @@ func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
 }
 
 func checkAudit(ctx context.Context, s *session.Session, server *client.Client, me *client.Whoami) finding {
-	report, err := server.VerifyAudit(ctx)
+	report, err := server.VerifyAuditEnd(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeForbidden:
 		return finding{Check: "audit", Status: "warn", Detail: fmt.Sprintf("%s may not verify it", me.Name)}
@@ -219,6 +219,9 @@ func checkAudit(ctx context.Context, s *session.Session, server *client.Client, 
 		return failure(s, "audit", err)
 	case !report.OK:
 		return finding{Check: "audit", Status: "fail", Detail: report.Problem}
+	}
+	if report.SignedTo > 0 {
+		return finding{Check: "audit", Status: "ok", Detail: fmt.Sprintf("the chain is whole since event %d, which is signed; all of it: fermata audit verify", report.SignedTo)}
 	}
 	return finding{Check: "audit", Status: "ok", Detail: terminal.CountText(report.Events, "event") + ", the chain is whole"}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -137,6 +138,11 @@ func (l *logReader) printRun(ctx context.Context, run *fermata.Run) error {
 	wait := time.Duration(0)
 	for offset := int64(0); ; {
 		chunks, next, ended, err := l.readChunks(ctx, run.ID, offset, wait)
+		if e, ok := errors.AsType[*fermata.Error](err); ok && e.Code == fermata.CodeNotFound {
+			// The other runs may still have their logs.
+			l.s.Stderr().Line("%s", terminal.Clean(e.Message))
+			return nil
+		}
 		if err != nil {
 			return err
 		}

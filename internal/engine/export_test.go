@@ -64,8 +64,8 @@ func KnowsCounts(e *Engine) bool {
 	return ok
 }
 
-// ErrOvertaken is the error of a removal that another write has overtaken.
-var ErrOvertaken = errOvertaken
+// ErrOutdatedPlan is the error of a removal after another write has changed what was to be removed.
+var ErrOutdatedPlan = errOutdatedPlan
 
 // PlanRemoval plans the removal of tasks that ended so long ago, and returns the function that removes them.
 func PlanRemoval(ctx context.Context, e *Engine, kept time.Duration) (func() error, error) {

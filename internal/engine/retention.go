@@ -16,12 +16,12 @@ const (
 	retentionInterval = time.Hour
 	// retentionBatch is the most tasks, pieces of logs or deliveries of one transaction.
 	retentionBatch = 200
-	// retentionAttempts is how often a removal is planned again that another write has overtaken.
+	// retentionAttempts is how often a removal is planned again after another write has changed what was to be removed.
 	retentionAttempts = 3
 )
 
-// errOvertaken means that another write changed what was to be removed.
-var errOvertaken = errors.New("another write was faster")
+// errOutdatedPlan means that another write changed what was to be removed.
+var errOutdatedPlan = errors.New("another write was faster")
 
 // RunRetention removes what the policy keeps no longer, until ctx ends. It begins some minutes after the start, when a clock
 // that jumped has been noticed.
@@ -78,16 +78,16 @@ type retention struct {
 
 // repeat removes one batch after the other until nothing is left.
 func (t *retention) repeat(removeBatch func() (more bool, err error)) error {
-	for overtaken := 0; ; {
+	for attempts := 0; ; {
 		more, err := removeBatch()
-		if errors.Is(err, errOvertaken) && overtaken < retentionAttempts {
-			overtaken++
+		if errors.Is(err, errOutdatedPlan) && attempts < retentionAttempts {
+			attempts++
 			continue
 		}
 		if !more || err != nil {
 			return err
 		}
-		overtaken = 0
+		attempts = 0
 	}
 }
 

@@ -296,15 +296,15 @@ func (w *world) deliver(t *fermata.Task, state fermata.DeliveryState, nextAt int
 	}))
 }
 
-func (w *world) checkOvertaken(err error) {
+func (w *world) checkOutdated(err error) {
 	w.Helper()
-	if !errors.Is(err, engine.ErrOvertaken) {
+	if !errors.Is(err, engine.ErrOutdatedPlan) {
 		w.Errorf("the removal returned %v", err)
 	}
 }
 
 // What is written to a task after its removal was planned, saves it until the next look.
-func TestARemovalIsOvertaken(t *testing.T) {
+func TestARemovalYieldsToOtherWrites(t *testing.T) {
 	each(t, func(w *world) {
 		e := w.keepFor(keepTasks)
 		old := w.endTask()
@@ -314,7 +314,7 @@ func TestARemovalIsOvertaken(t *testing.T) {
 		remove, err := engine.PlanRemoval(w.Context(), e, 30*day)
 		w.OK(err)
 		w.say(old.ID, "is this still right?")
-		w.checkOvertaken(remove())
+		w.checkOutdated(remove())
 		w.checkState(old.ID, fermata.TaskDone)
 		w.Equal(true, w.verified(e).OK)
 		// Two replicas plan the same, and one of them removes it.
@@ -323,7 +323,7 @@ func TestARemovalIsOvertaken(t *testing.T) {
 		second, err := engine.PlanRemoval(w.Context(), e, 30*day)
 		w.OK(err)
 		w.OK(first())
-		w.checkOvertaken(second())
+		w.checkOutdated(second())
 		w.Equal(true, w.verified(e).OK)
 	})
 }

@@ -369,7 +369,7 @@ func (t *retention) keptEvents(signed fermata.SignedTrimmedRange) ([]*fermata.Ev
 	}
 }
 
-// apply removes what was planned. It returns [errOvertaken] if another write changed some of it.
+// apply removes what was planned. It returns [errOutdatedPlan] if another write changed some of it.
 func (p *trimPlan) apply(tx *store.Tx) (fermata.Removal, error) {
 	if err := p.check(tx); err != nil {
 		return fermata.Removal{}, err
@@ -389,14 +389,14 @@ func (p *trimPlan) apply(tx *store.Tx) (fermata.Removal, error) {
 	return fermata.Removal{Tasks: fermata.CountRemoved(p.tasks), Events: int64(len(p.removed)), UpTo: upTo}, nil
 }
 
-// check returns [errOvertaken] if a task, its events or a trimmed range was changed since the plan was made.
+// check returns [errOutdatedPlan] if a task, its events or a trimmed range was changed since the plan was made.
 func (p *trimPlan) check(tx *store.Tx) error {
 	last, _, err := tx.LastTrimmedRange()
 	if err != nil {
 		return err
 	}
 	if last.Note != p.last.Note || tx.HasEventsAbout(p.taskIDs()) {
-		return errOvertaken
+		return errOutdatedPlan
 	}
 	for _, old := range p.before {
 		now, _, err := tx.TrimmedRangeOf(old.First)
@@ -404,7 +404,7 @@ func (p *trimPlan) check(tx *store.Tx) error {
 			return err
 		}
 		if now.Note != old.Note {
-			return errOvertaken
+			return errOutdatedPlan
 		}
 	}
 	if len(p.tasks) == 0 {
@@ -420,11 +420,11 @@ func (p *trimPlan) check(tx *store.Tx) error {
 	}
 	for _, t := range p.tasks {
 		if versions[t.ID] != t.Version {
-			return errOvertaken
+			return errOutdatedPlan
 		}
 	}
 	if !maps.Equal(lastEvents, p.lastEvents) {
-		return errOvertaken
+		return errOutdatedPlan
 	}
 	return nil
 }

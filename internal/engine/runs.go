@@ -82,7 +82,7 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 
 // Log returns a run's output from an offset on. If there is none yet, it waits
 // for more. Next is the offset for the next call. Ended reports that no more
-// output will follow.
+// output will follow. A log that retention removed is a [fermata.CodeNotFound].
 func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset int64, wait time.Duration) (
 	chunks []fermata.LogChunk, next int64, ended bool, err error,
 ) {
@@ -101,7 +101,19 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 	if n := len(chunks); n > 0 {
 		next = chunks[n-1].Offset + int64(len(chunks[n-1].Text))
 	}
-	return chunks, next, err == nil && len(chunks) == 0 && run.State != fermata.RunRunning, err
+	if err != nil || len(chunks) > 0 || run.State == fermata.RunRunning {
+		return chunks, next, false, err
+	}
+	return nil, next, true, checkLogIsKept(e.reader(ctx, c), run.ID, offset)
+}
+
+// checkLogIsKept returns an error if a run has printed something after the offset, and its log has nothing there.
+func checkLogIsKept(r store.Reader, runID string, offset int64) error {
+	size, err := r.LogSize(runID)
+	if err != nil || size <= offset {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeNotFound, "the log of the run %s was removed", runID).WithHint("the policy says how long logs are kept: fermata retention")
 }
 
 // ReportRunProgress records a progress update of a run.

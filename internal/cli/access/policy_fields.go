@@ -27,6 +27,7 @@ var defaultSettings = map[string]string{
 	"min_timeout": "5m", "max_timeout": "24h", "resumed_timeout": "never", "reminders": "1h,1d", "remind_every": "7d",
 	"auto_confidence": "off", "ask_confidence": "off", "gate_default": "ask", "undo_seconds": "5", "least_assurance": "none",
 	"least_assurance.high": "session", "least_assurance.critical": "passkey", "least_risk": "low", "least_risk.approval": "medium", "project_risk": "low", "link_answers": "low", "admin_assurance": "channel",
+	"keep_tasks": "never", "keep_logs": "never", "keep_deliveries": "never",
 }
 
 // defaultSetting returns the default value of a setting that a policy does not set.

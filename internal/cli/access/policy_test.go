@@ -50,6 +50,7 @@ var everySetting = map[string]string{
 	"default_timeout.approval": "2h", "resumed_timeout.blocking": "3d", "reminders": "2h,1d", "remind_every": "2d",
 	"auto_confidence": "90", "ask_confidence": "0", "gate_default": "deny", "undo_seconds": "0",
 	"least_assurance.critical": "session", "least_risk.approval": "low", "project_risk.shop": "high", "link_answers": "off", "admin_assurance": "session",
+	"keep_tasks": "365d", "keep_logs": "30d", "keep_deliveries": "90d",
 }
 
 func TestPolicySetSetsEveryField(t *testing.T) {
