@@ -48,6 +48,8 @@ func TestOptionsThatCannotHold(t *testing.T) {
 		"--folder: " + file + " is no folder":    worker(config.Worker{Folder: file, Agents: config.Agents{Command: []string{"true"}}}),
 		"--data: " + file + " is no folder":      serve(config.Server{Storage: config.Storage{Data: file}}),
 		"--database must begin with":             serve(config.Server{Storage: config.Storage{Database: "sqlite:foo"}}),
+		"--database-direct is for PostgreSQL":    serve(config.Server{Storage: config.Storage{Data: t.TempDir(), DatabaseDirect: "postgres://db/fermata"}}),
+		"--database-direct must begin with":      serve(config.Server{Storage: config.Storage{Database: "postgres://db/fermata", DatabaseDirect: "db"}}),
 		"--listen: address":                      serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, Listen: "nope"}),
 		"--public-url must be an address":        serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, PublicURL: "foo"}),
 		"--secret-projects names the secret NO":  serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, SecretProjects: map[string]string{"NONE_OF_IT": "web"}}),

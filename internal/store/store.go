@@ -25,6 +25,9 @@ type Options struct {
 	// URL is postgres://… for PostgreSQL. Anything else is the path of a SQLite file, which is created if it does not
 	// exist.
 	URL string
+	// DirectURL is the address of PostgreSQL itself, if URL names a pooler; empty means none. It is used for what needs
+	// a session: waiting for commits of other processes, presence and migrations.
+	DirectURL string
 	// Schema is the PostgreSQL schema of the tables; empty uses the connection's.
 	Schema string
 	// HeadFile is the file outside the database that stores which events were acknowledged. If it is empty, it is
