@@ -40,7 +40,9 @@ func DataFolder(requestedPath string) (string, error) {
 // Storage names the database to use, and the log for what happens to it.
 type Storage struct {
 	config.Storage
-	Log *slog.Logger
+	// DatabaseRead is the address of a standby that serves long reads, or empty.
+	DatabaseRead string
+	Log          *slog.Logger
 }
 
 // storeOptions returns the options for the store. If a data folder is named for PostgreSQL, this folder holds the
@@ -50,7 +52,7 @@ func storeOptions(d Storage) (store.Options, error) {
 		return store.Options{}, err
 	}
 	if d.Database != "" {
-		opts := store.Options{URL: d.Database, DirectURL: d.DatabaseDirect}
+		opts := store.Options{URL: d.Database, DirectURL: d.DatabaseDirect, ReadURL: d.DatabaseRead}
 		if d.Data == "" {
 			return opts, nil
 		}
@@ -70,7 +72,7 @@ func checkAddresses(d Storage) error {
 	if d.Database != "" && !store.IsPostgres(d.Database) {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--database must begin with postgres://").WithHint("name a SQLite database by its folder, with --data")
 	}
-	for _, further := range []struct{ flag, address string }{{"--database-direct", d.DatabaseDirect}} {
+	for _, further := range []struct{ flag, address string }{{"--database-direct", d.DatabaseDirect}, {"--database-read", d.DatabaseRead}} {
 		switch {
 		case further.address == "":
 		case d.Database == "":

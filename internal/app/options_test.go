@@ -49,6 +49,7 @@ func TestOptionsThatCannotHold(t *testing.T) {
 		"--data: " + file + " is no folder":      serve(config.Server{Storage: config.Storage{Data: file}}),
 		"--database must begin with":             serve(config.Server{Storage: config.Storage{Database: "sqlite:foo"}}),
 		"--database-direct is for PostgreSQL":    serve(config.Server{Storage: config.Storage{Data: t.TempDir(), DatabaseDirect: "postgres://db/fermata"}}),
+		"--database-read is for PostgreSQL":      serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, DatabaseRead: "postgres://db/fermata"}),
 		"--database-direct must begin with":      serve(config.Server{Storage: config.Storage{Database: "postgres://db/fermata", DatabaseDirect: "db"}}),
 		"--listen: address":                      serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, Listen: "nope"}),
 		"--public-url must be an address":        serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, PublicURL: "foo"}),

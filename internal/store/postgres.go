@@ -44,6 +44,8 @@ type postgresBackend struct {
 	// pooled reports whether a transaction pooler such as pgbouncer is between this process and the server. Then
 	// settings of a connection and prepared statements do not last.
 	pooled bool
+	// transactionID is an expression for the id of a transaction. It is the empty text if nobody needs the id.
+	transactionID string
 	// direct is the configuration for the direct address of the server, or nil if there is none.
 	direct *pgxpool.Config
 }
@@ -74,7 +76,10 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	}
 	b := &postgresBackend{
 		pool: pool, schema: opts.Schema, name: newProcessName(), replyTimeout: defaultReplyTimeout, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
-		pooled: pooled, server: newServerLink(config.ConnConfig), wasPresent: make(chan struct{}),
+		pooled: pooled, server: newServerLink(config.ConnConfig), wasPresent: make(chan struct{}), transactionID: "''",
+	}
+	if opts.ReadURL != "" {
+		b.transactionID = "pg_current_xact_id()::text"
 	}
 	b.markPresent = sync.OnceFunc(func() { close(b.wasPresent) })
 	err = b.check(ctx)
@@ -232,9 +237,11 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 	var heads []counter
 	lock := scanInto(&heads, func(rs rows) (counter, error) {
 		var ms, needed, server int64
-		chain, err := scanHead(rs, &needed, &ms, &server)
-		return counter{chain, time.UnixMilli(ms), server}, errors.Join(err, checkVersion(needed))
-	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+", "+postgresDialect.serverStart+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
+		var transaction string
+		chain, err := scanHead(rs, &needed, &ms, &server, &transaction)
+		return counter{chain, time.UnixMilli(ms), server, transaction}, errors.Join(err, checkVersion(needed))
+	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+", "+postgresDialect.serverStart+", "+b.transactionID+
+		" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
 	err = s.run(ctx, []statement{{sql: "BEGIN"}, s.b.limitWrite}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)

@@ -33,6 +33,11 @@ const (
 	codeDiskFull          = "53100"
 	codeLockTimeout       = "55P03"
 	codeProtocolViolation = "08P01"
+	codeNotPermitted      = "42501"
+	codeAdminShutdown     = "57P01"
+	codeDeadlock          = "40P01"
+
+	codeSerializationFailure = "40001"
 )
 
 // limitWrite returns the statement that sets the limits for one transaction. So the limits do not apply to

@@ -80,6 +80,7 @@ func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql st
 	return database, name, run
 }
 
+// Execute runs statements on a PostgreSQL.
 func Execute(tb testing.TB, address, sql string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
