@@ -6,7 +6,7 @@ type Storage struct {
 	Data     string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
 	Database string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
 	// DatabaseDirect is the address of PostgreSQL itself, if Database names a pooler.
-	DatabaseDirect string `env:"FERMATA_DATABASE_DIRECT" placeholder:"URL" help:"PostgreSQL itself, if --database names a pooler: for migrations, and to hear of other replicas at once."`
+	DatabaseDirect string `env:"FERMATA_DATABASE_DIRECT" placeholder:"URL" help:"PostgreSQL itself, if --database names a pooler."`
 	MasterKeyFile  string `env:"FERMATA_MASTER_KEY_FILE" type:"path" placeholder:"FILE" help:"Master key that seals secrets (default: the data folder's name with .key, beside it)."`
 }
 

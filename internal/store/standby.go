@@ -152,8 +152,8 @@ func (s *standby) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// usable returns the pool and the link of a standby that reads may try, or nil.
-func (s *standby) usable() (*pgxpool.Pool, *serverLink) {
+// usablePool returns the pool and the link of a standby that reads may try, or nil.
+func (s *standby) usablePool() (*pgxpool.Pool, *serverLink) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.isUsable {

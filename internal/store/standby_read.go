@@ -67,7 +67,8 @@ func checkState(ctx context.Context, conn *pgxpool.Conn, needed neededState) err
 		return err
 	case !inRecovery:
 		return errPromoted
-	case seq < needed.head.Seq:
+	case seq < needed.head.Seq, needed.head.Seq == 0:
+		// Without events, nothing shows that this is the same database.
 		return errBehind
 	case hashText(hash) != needed.head.Hash:
 		return errOtherHistory
@@ -79,7 +80,7 @@ func checkState(ctx context.Context, conn *pgxpool.Conn, needed neededState) err
 
 // read runs look-ups on the standby. It returns false if they must run on the primary: no look-up has got a row then.
 func (s *standby) read(ctx context.Context, db *DB, workspace string, lookups []lookup) (done bool, err error) {
-	pool, link := s.usable()
+	pool, link := s.usablePool()
 	if pool == nil {
 		s.reads.unavailable.Add(1)
 		return false, nil

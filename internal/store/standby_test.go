@@ -198,6 +198,34 @@ func TestAnotherDatabaseIsNoStandby(t *testing.T) {
 	}
 }
 
+// The standby of another deployment serves no read, also if its role may not read which cluster it is.
+func TestTheStandbyOfOthersIsNoStandby(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[string]string{"fermata": "it is no standby of the database", "limited": "it has other events than the primary"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			w := &standbyWorld{T: t, log: &logBuffer{}, primary: process.StartPostgres(t)}
+			theirs, standby := process.StartStandby(t)
+			as := func(s *process.PostgresServer) string { return strings.Replace(s.URL, "//fermata@", "//"+role+"@", 1) }
+			for _, s := range []*process.PostgresServer{w.primary, theirs} {
+				s.Run("CREATE ROLE limited LOGIN; GRANT ALL ON SCHEMA public TO limited; REVOKE ALL ON FUNCTION pg_control_system() FROM PUBLIC")
+			}
+			w.primary.URL, theirs.URL = as(w.primary), as(theirs)
+			others := storetest.Open(t, store.Options{URL: theirs.URL, Keys: storetest.MasterKeys})
+			w.db = w.open(as(standby))
+			must(t, writeEvent(t, w.db))
+			patience.Await(t, "the other standby is noticed", func() bool {
+				must(t, writeEvent(t, others))
+				w.read()
+				return w.log.count(want) == 1
+			})
+			if n := w.db.StandbyReads().Done; n != 0 {
+				t.Errorf("it served %d reads", n)
+			}
+		})
+	}
+}
+
 // A read that the standby cancels is repeated on the primary: it needs rows that the primary has removed.
 func TestAReadThatTheStandbyCancelsIsRepeated(t *testing.T) {
 	t.Parallel()

@@ -31,13 +31,7 @@ type PostgresServer struct {
 // standby cancels a query at once if it keeps changes from being replayed.
 func StartStandby(tb testing.TB) (primary, standby *PostgresServer) {
 	tb.Helper()
-	if os.Getenv(storetest.PostgresEnv) == "none" {
-		tb.Skipf("PostgreSQL is left out: %s=none", storetest.PostgresEnv)
-	}
-	primary = newPostgresServer(tb)
-	primary.runAsOwner("initdb", "-D", primary.data(), "-U", "fermata", "-A", "trust", "--encoding=UTF8", "--no-locale", "--no-sync")
-	primary.write("pg_hba.conf", "host all,replication all 127.0.0.1/32 trust\n")
-	primary.Start()
+	primary = StartPostgres(tb)
 	standby = newPostgresServer(tb)
 	standby.runAsOwner("pg_basebackup", "-D", standby.data(), "-d", primary.URL, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
 	standby.write("postgresql.auto.conf", "max_standby_streaming_delay = 0\n")
@@ -45,11 +39,24 @@ func StartStandby(tb testing.TB) (primary, standby *PostgresServer) {
 	return primary, standby
 }
 
+// StartPostgres starts a PostgreSQL with an empty database. It ends with the test.
+func StartPostgres(tb testing.TB) *PostgresServer {
+	tb.Helper()
+	if os.Getenv(storetest.PostgresEnv) == "none" {
+		tb.Skipf("PostgreSQL is left out: %s=none", storetest.PostgresEnv)
+	}
+	s := newPostgresServer(tb)
+	s.runAsOwner("initdb", "-D", s.data(), "-U", "fermata", "-A", "trust", "--encoding=UTF8", "--no-locale", "--no-sync")
+	s.write("pg_hba.conf", "host all,replication all 127.0.0.1/32 trust\n")
+	s.Start()
+	return s
+}
+
 func newPostgresServer(tb testing.TB) *PostgresServer {
 	tb.Helper()
 	s := &PostgresServer{tb: tb, scripts: filepath.Join(moduleFolder(tb), "scripts"), owner: postgresOwner(tb), port: reservePort(tb)}
 	s.URL = fmt.Sprintf("postgres://fermata@127.0.0.1:%d/postgres?sslmode=disable", s.port)
-	s.bin = strings.TrimSpace(s.run(exec.CommandContext(tb.Context(), filepath.Join(s.scripts, "setup-postgres")))) //nolint:gosec // the tests' own program
+	s.bin = strings.TrimSpace(s.run(exec.CommandContext(tb.Context(), filepath.Join(s.scripts, "setup-postgres"))))
 	// The path of a socket holds about 100 bytes, and the owner must be able to enter the folder.
 	dir, err := os.MkdirTemp("/tmp", "fermata-standby-") //nolint:usetesting // see above
 	if err != nil {
@@ -96,7 +103,7 @@ func (s *PostgresServer) control(verb string) {
 	s.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
-	s.run(exec.CommandContext(ctx, filepath.Join(s.scripts, "pgctl"), s.bin, s.dir, s.owner, verb)) //nolint:gosec // the tests' own program
+	s.run(exec.CommandContext(ctx, filepath.Join(s.scripts, "pgctl"), s.bin, s.dir, s.owner, verb))
 }
 
 // write adds text to a file of the server. The server owns the file already.
@@ -119,7 +126,7 @@ func (s *PostgresServer) runAsOwner(program string, args ...string) {
 	if os.Geteuid() == 0 {
 		args = append([]string{"runuser", "-u", s.owner, "--"}, args...)
 	}
-	s.run(exec.CommandContext(s.tb.Context(), args[0], args[1:]...)) //nolint:gosec // the tests' own arguments
+	s.run(exec.CommandContext(s.tb.Context(), args[0], args[1:]...))
 }
 
 // run runs a program and returns what it printed. The output goes to files, because a server that a program starts would

@@ -19,20 +19,20 @@ func openDirectly(t *testing.T, pooler, direct string) *store.DB {
 	return storetest.Open(t, store.Options{URL: pooler, DirectURL: direct, Keys: storetest.MasterKeys, StallLimit: patience.Limit()})
 }
 
-// Behind a pooler, replicas with a direct address hear of each other's commits, and notice when one of them ends.
+// Behind a pooler, replicas with a direct address learn of each other's commits, and notice when one of them ends.
 func TestDirectAddressKeepsSessionsBehindAPooler(t *testing.T) {
 	t.Parallel()
 	database, behind := process.StartPooler(t)
 	first, second := openDirectly(t, database[1], behind), openDirectly(t, database[1], behind)
 	ctx, cancel := context.WithCancel(t.Context())
-	heard, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- first.Listen(ctx, func(workspace string) { heard <- workspace }) }()
+	notified, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- first.Listen(ctx, func(workspace string) { notified <- workspace }) }()
 	patience.Await(t, "the first replica is present", first.IsPresent)
 	if err := second.Notify(t.Context(), store.DefaultWorkspace); err != nil {
 		t.Fatal(err)
 	}
-	if workspace := patience.Receive(t, "the notification arrives", heard); workspace != store.DefaultWorkspace {
-		t.Errorf("it heard of the workspace %q", workspace)
+	if workspace := patience.Receive(t, "the notification arrives", notified); workspace != store.DefaultWorkspace {
+		t.Errorf("the workspace of the notification is %q", workspace)
 	}
 	isGone := func() bool {
 		gone, err := second.GoneProcesses(t.Context(), []string{first.ProcessName()})
@@ -74,7 +74,7 @@ func TestAnotherDirectAddressIsRefused(t *testing.T) {
 		other[1]:    "--database-direct names another database than --database",
 		database[1]: "a pooler answers at --database-direct",
 	} {
-		flags := append(database[:2:2], "--database-direct", direct, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
+		flags := []string{"--database", database[1], "--database-direct", direct, "--master-key-file", filepath.Join(t.TempDir(), "master.key")}
 		s := process.Launch(t, binary, flags)
 		if err := s.Wait(); err == nil {
 			t.Errorf("%s: the server ended without an error", want)
