@@ -40,8 +40,7 @@ func (b *postgresBackend) checkDirect(ctx context.Context) error {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	name := newProcessName()
 	var directSchema, schema string
-	const takeLock = "SELECT coalesce(current_schema(), ''), pg_advisory_lock($1)::text"
-	if err = conn.QueryRow(ctx, takeLock, b.presenceKey(name)).Scan(&directSchema, nil); err != nil {
+	if err = conn.QueryRow(ctx, takeLockSQL, b.presenceKey(name)).Scan(&directSchema, nil); err != nil {
 		return postgresError(err)
 	}
 	unseen, err := b.goneProcesses(ctx, []string{name})
@@ -51,7 +50,7 @@ func (b *postgresBackend) checkDirect(ctx context.Context) error {
 	if len(unseen) > 0 {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--database-direct names another database than --database, or a standby").WithHint(hintDirect)
 	}
-	if err = b.pool.QueryRow(ctx, "SELECT coalesce(current_schema(), '')").Scan(&schema); err != nil {
+	if err = b.pool.QueryRow(ctx, schemaSQL).Scan(&schema); err != nil {
 		return postgresError(err)
 	}
 	if schema != directSchema {

@@ -14,12 +14,6 @@ type databaseIdentity struct {
 	database, schema uint32
 }
 
-const (
-	identitySQL = `SELECT d.oid, coalesce(n.oid, 0) FROM pg_database d LEFT JOIN pg_namespace n ON n.nspname = current_schema()
-		WHERE d.datname = current_database()`
-	systemSQL = "SELECT system_identifier FROM pg_control_system()"
-)
-
 // readIdentity reads the identity of the database that the connections of a pool lead to.
 func readIdentity(ctx context.Context, pool *pgxpool.Pool) (id databaseIdentity, err error) {
 	if err = pool.QueryRow(ctx, identitySQL).Scan(&id.database, &id.schema); err != nil {

@@ -39,14 +39,6 @@ func (db *DB) neededFrom(ctx context.Context, workspace string) (neededState, er
 	return needed, err
 }
 
-// standbyStateSQL reads the state of a workspace on a standby, in one snapshot. An event's hash is the prev_hash of the
-// next one.
-const standbyStateSQL = `SELECT pg_is_in_recovery(), event_seq,
-	CASE WHEN event_seq = $2::bigint THEN event_hash
-		ELSE (SELECT prev_hash FROM events WHERE workspace_id = $1 AND seq = $2::bigint + 1) END,
-	$3::text = '' OR pg_visible_in_snapshot(nullif($3::text, '')::xid8, pg_current_snapshot())
-	FROM workspaces WHERE id = $1`
-
 var (
 	errBehind       = errors.New("the standby is behind")
 	errOtherHistory = errors.New("it has other events than the primary")

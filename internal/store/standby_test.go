@@ -37,18 +37,23 @@ func (b *logBuffer) Write(data []byte) (int, error) {
 	return b.text.Write(data)
 }
 
-func (b *logBuffer) count(text string) int {
+func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return strings.Count(b.text.String(), text)
+	return b.text.String()
 }
 
-// newStandbyWorld starts both servers. The database opens the given database of the standby.
+func (b *logBuffer) count(text string) int {
+	return strings.Count(b.String(), text)
+}
+
+// newStandbyWorld starts both servers, and writes an event. Long reads may use the given database of the standby.
 func newStandbyWorld(t *testing.T, standbyDatabase string) *standbyWorld {
 	t.Helper()
 	w := &standbyWorld{T: t, log: &logBuffer{}}
 	w.primary, w.standby = process.StartStandby(t)
 	w.db = w.open(strings.Replace(w.standby.URL, "/postgres", "/"+standbyDatabase, 1))
+	must(t, writeEvent(t, w.db))
 	return w
 }
 
@@ -67,6 +72,9 @@ func (w *standbyWorld) open(readURL string) *store.DB {
 	w.Cleanup(func() {
 		cancel()
 		patience.Receive(w.T, "the watch ends", ended)
+		if w.Failed() {
+			w.Logf("the reads are %+v, and the log is:\n%s", db.StandbyReads(), w.log.String())
+		}
 	})
 	return db
 }
