@@ -195,6 +195,20 @@ func TestAStandbyThatIsDownIsLeftAlone(t *testing.T) {
 	})
 }
 
+// A standby that does not answer holds no read: the read begins again on the primary.
+func TestAFrozenStandbyHoldsNoRead(t *testing.T) {
+	t.Parallel()
+	w := newStandbyWorld(t, "postgres")
+	w.awaitUse()
+	w.standby.Freeze()
+	w.read()
+	if n := w.log.count(logBegin); n != 1 {
+		t.Errorf("the log says %d times that the trouble begins", n)
+	}
+	w.standby.Thaw()
+	w.awaitUse()
+}
+
 // Another database serves no read.
 func TestAnotherDatabaseIsNoStandby(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
@@ -89,6 +90,36 @@ func (s *PostgresServer) Kill() {
 	s.tb.Helper()
 	if _, err := os.Stat(filepath.Join(s.data(), "postmaster.pid")); err == nil {
 		s.control("kill")
+	}
+}
+
+// Freeze stops every process of the server until Thaw. Clients get no reply, and their connections stay.
+func (s *PostgresServer) Freeze() {
+	s.tb.Helper()
+	s.signal(syscall.SIGSTOP)
+}
+
+// Thaw lets a frozen server go on.
+func (s *PostgresServer) Thaw() {
+	s.tb.Helper()
+	s.signal(syscall.SIGCONT)
+}
+
+func (s *PostgresServer) signal(signal syscall.Signal) {
+	s.tb.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	server, _, _ := strings.Cut(string(text), "\n")
+	tree := s.run(exec.CommandContext(s.tb.Context(), filepath.Join(s.scripts, "tree"), server))
+	for word := range strings.FieldsSeq(tree) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		// A process may have ended meanwhile.
+		_ = syscall.Kill(pid, signal)
 	}
 }
 
