@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,22 @@ func TestAFrozenStandbyHoldsNoRead(t *testing.T) {
 		t.Errorf("the log says %d times that the trouble begins", n)
 	}
 	w.standby.Thaw()
+	w.awaitUse()
+}
+
+// Poolers may be before both servers.
+func TestAStandbyBehindAPooler(t *testing.T) {
+	t.Parallel()
+	w := &standbyWorld{T: t, log: &logBuffer{}}
+	w.primary, w.standby = process.StartStandby(t)
+	through := func(address string) string {
+		u, err := url.Parse(address)
+		must(t, err)
+		return process.StartPoolerTo(t, u)
+	}
+	w.primary.URL = through(w.primary.URL)
+	w.db = w.open(through(w.standby.URL))
+	must(t, writeEvent(t, w.db))
 	w.awaitUse()
 }
 
