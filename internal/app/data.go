@@ -40,28 +40,50 @@ func DataFolder(requestedPath string) (string, error) {
 // Storage names the database to use, and the log for what happens to it.
 type Storage struct {
 	config.Storage
-	Log *slog.Logger
+	// DatabaseRead is the address of a standby that serves long reads, or empty.
+	DatabaseRead string
+	Log          *slog.Logger
 }
 
 // storeOptions returns the options for the store. If a data folder is named for PostgreSQL, this folder holds the
 // file with the acknowledged events.
 func storeOptions(d Storage) (store.Options, error) {
-	data, database := d.Data, d.Database
-	if database != "" {
-		if !store.IsPostgres(database) {
-			return store.Options{}, fermata.Errorf(fermata.CodeInvalidRequest, "--database must begin with postgres://").WithHint("name a SQLite database by its folder, with --data")
-		}
-		if data == "" {
-			return store.Options{URL: database}, nil
-		}
-		folder, err := DataFolder(data)
-		return store.Options{URL: database, HeadFile: filepath.Join(folder, headFile)}, err
+	if err := checkAddresses(d); err != nil {
+		return store.Options{}, err
 	}
-	folder, err := DataFolder(data)
+	if d.Database != "" {
+		opts := store.Options{URL: d.Database, DirectURL: d.DatabaseDirect, ReadURL: d.DatabaseRead}
+		if d.Data == "" {
+			return opts, nil
+		}
+		folder, err := DataFolder(d.Data)
+		opts.HeadFile = filepath.Join(folder, headFile)
+		return opts, err
+	}
+	folder, err := DataFolder(d.Data)
 	if err != nil {
 		return store.Options{}, err
 	}
 	return store.Options{URL: filepath.Join(folder, databaseFile)}, nil
+}
+
+// checkAddresses refuses addresses that do not name PostgreSQL, and further addresses of PostgreSQL for SQLite.
+func checkAddresses(d Storage) error {
+	if d.Database != "" && !store.IsPostgres(d.Database) {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--database must begin with postgres://").WithHint("name a SQLite database by its folder, with --data")
+	}
+	for _, further := range []struct{ flag, address string }{{"--database-direct", d.DatabaseDirect}, {"--database-read", d.DatabaseRead}} {
+		switch {
+		case further.address == "":
+		case d.Database == "":
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%s is for PostgreSQL, and this server uses SQLite", further.flag).
+				WithHint("name the PostgreSQL with --database, or leave %s out", further.flag)
+		case !store.IsPostgres(further.address):
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%s must begin with postgres://", further.flag).
+				WithHint("write it like postgres://fermata@db/fermata")
+		}
+	}
+	return nil
 }
 
 // checkFolder refuses a path that exists and is not a folder. The folder need not exist yet.

@@ -66,7 +66,7 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointInterval)
-	return withUnmigrated(ctx, Storage{o.Storage, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
+	return withUnmigrated(ctx, Storage{Storage: o.Storage, DatabaseRead: o.DatabaseRead, Log: o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
 // withDatabase opens and migrates the database, and closes it when use returns. Only this process may use a SQLite
@@ -94,6 +94,7 @@ func withUnmigrated(ctx context.Context, d Storage, use func(db *store.DB) error
 	if opts.Keys, err = d.keys(ctx, opts); err != nil {
 		return err
 	}
+	opts.Log = d.Log
 	db, err := store.Open(ctx, opts)
 	if err != nil {
 		return err
@@ -255,6 +256,7 @@ func newEngine(ctx context.Context, o ServeOptions, db *store.DB, metrics *insig
 		trouble := e.Trouble()
 		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
 	})
+	metrics.AddStandbyCounters(db.StandbyReads)
 	return e, nil
 }
 

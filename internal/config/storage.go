@@ -3,9 +3,11 @@ package config
 // Storage names the database of a server, and the key of its secrets.
 type Storage struct {
 	// Data is the folder of the SQLite file. With PostgreSQL, it holds what the server knows of the database's state.
-	Data          string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
-	Database      string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
-	MasterKeyFile string `env:"FERMATA_MASTER_KEY_FILE" type:"path" placeholder:"FILE" help:"Master key that seals secrets (default: the data folder's name with .key, beside it)."`
+	Data     string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
+	Database string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
+	// DatabaseDirect is the address of PostgreSQL itself, if Database names a pooler.
+	DatabaseDirect string `env:"FERMATA_DATABASE_DIRECT" placeholder:"URL" help:"PostgreSQL itself, if --database names a pooler."`
+	MasterKeyFile  string `env:"FERMATA_MASTER_KEY_FILE" type:"path" placeholder:"FILE" help:"Master key that seals secrets (default: the data folder's name with .key, beside it)."`
 }
 
 // AcceptLoss holds the options of `fermata accept-loss`.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/insight"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 func event(typ fermata.EventType, data string) *fermata.Event {
@@ -146,6 +147,7 @@ func TestThePageListsEveryMetric(t *testing.T) {
 	m := insight.NewMetrics()
 	m.AddGauges(nil)
 	m.AddHealthGauges(func() insight.Health { return insight.Health{} })
+	m.AddStandbyCounters(func() store.StandbyReads { return store.StandbyReads{} })
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
 		defer close(descriptions)

@@ -144,3 +144,23 @@ const unlockedNamesSQL = `SELECT p.name FROM unnest($1::text[], $2::bigint[]) AS
 	SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 	AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	AND (l.classid::bigint << 32 | l.objid::bigint) = p.key)`
+
+// These statements run on PostgreSQL only.
+const (
+	// schemaSQL returns the schema of a connection. takeLockSQL also takes the advisory lock $1 for the session.
+	schemaSQL   = "SELECT coalesce(current_schema(), '')"
+	takeLockSQL = "SELECT coalesce(current_schema(), ''), pg_advisory_lock($1)::text"
+	// identitySQL returns the object ids of the database and the schema, which are the same on a standby. So is the
+	// identifier of the cluster, which systemSQL returns.
+	identitySQL = `SELECT d.oid, coalesce(n.oid, 0) FROM pg_database d LEFT JOIN pg_namespace n ON n.nspname = current_schema()
+	WHERE d.datname = current_database()`
+	systemSQL = "SELECT system_identifier FROM pg_control_system()"
+	// standbyStateSQL returns the state of the workspace $1 on a standby, in one snapshot: the number of its last event,
+	// the hash of event $2, and whether the standby has the transaction $3. An event's hash is the prev_hash of the next
+	// one.
+	standbyStateSQL = `SELECT pg_is_in_recovery(), event_seq,
+	CASE WHEN event_seq = $2::bigint THEN event_hash
+		ELSE (SELECT prev_hash FROM events WHERE workspace_id = $1 AND seq = $2::bigint + 1) END,
+	$3::text = '' OR pg_visible_in_snapshot(nullif($3::text, '')::xid8, pg_current_snapshot())
+	FROM workspaces WHERE id = $1`
+)

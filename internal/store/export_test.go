@@ -221,3 +221,14 @@ func ReadForEver(r Reader) error {
 	_, err := list(r.ForLongReads(), scanInt, "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n")
 	return err
 }
+
+// ReadBehindLock runs a long read of the workspace's last number. The read waits for the advisory lock 7 of the server on
+// which it runs.
+func ReadBehindLock(r Reader) (int64, error) {
+	found, err := list(r.ForLongReads(), scanInt,
+		"SELECT event_seq FROM (SELECT pg_advisory_xact_lock_shared(7)::text AS held OFFSET 0) AS l, workspaces WHERE id = 'default' AND held = ''")
+	if err != nil || len(found) != 1 {
+		return 0, err
+	}
+	return found[0], nil
+}

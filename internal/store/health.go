@@ -140,7 +140,7 @@ func (h *health) clearTroubleLocked() {
 	}
 }
 
-// Watch checks the database until ctx ends. It writes a row when no other write was committed for a while, and at
+// Watch checks the database, and its standby, until ctx ends. It writes a row when no other write was committed for a while, and at
 // once after a failure. It calls changed when a trouble begins, changes or ends, and once a minute while a trouble
 // lasts. The parts of the watch run independently, so a disk that does not answer cannot block the other parts.
 func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
@@ -148,6 +148,9 @@ func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	parts.Go(func() { repeat(ctx, nil, checked, db.syncHeads) })
+	if db.standby != nil {
+		parts.Go(func() { repeat(ctx, nil, nil, func() { db.standby.examine(ctx) }) })
+	}
 	parts.Go(func() { repeat(ctx, db.health.wakeWatch, checked, func() { db.examine(ctx) }) })
 	report := reporter{changed: changed}
 	repeat(ctx, checked, nil, func() { report.report(db.Trouble(), time.Now()) })

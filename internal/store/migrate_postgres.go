@@ -20,9 +20,14 @@ import (
 // migrate holds a lock while it migrates, so that replicas migrate one after the other. If a replica stalls meanwhile,
 // it loses the lock, and its migration fails.
 func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
+	pool, done, err := b.migrationPool(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	// The lock belongs to a transaction. A pooler may run the next statement outside a transaction on another
 	// connection, and the lock of a session would stay on the first one.
-	tx, err := b.pool.Begin(ctx)
+	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return postgresError(err)
 	}
@@ -34,7 +39,7 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 		return postgresError(err)
 	}
 	migrateCtx, release := b.keepTxAlive(ctx, tx)
-	db := sql.OpenDB(limitedConnector{stdlib.GetPoolConnector(b.pool), limitIdle(b.stallLimit)})
+	db := sql.OpenDB(limitedConnector{stdlib.GetPoolConnector(pool), limitIdle(b.stallLimit)})
 	// The connections stay in the pool.
 	db.SetMaxIdleConns(0)
 	err = migrateUp(migrateCtx, goose.DialectPostgres, db, ring)

@@ -44,6 +44,10 @@ type postgresBackend struct {
 	// pooled reports whether a transaction pooler such as pgbouncer is between this process and the server. Then
 	// settings of a connection and prepared statements do not last.
 	pooled bool
+	// transactionID is an expression for the id of a transaction. It is the empty text if nobody needs the id.
+	transactionID string
+	// direct is the configuration for the direct address of the server, or nil if there is none.
+	direct *pgxpool.Config
 }
 
 // newProcessName returns a new name for a process.
@@ -57,28 +61,13 @@ const defaultReplyTimeout = time.Minute
 var errSilent = errors.New("the server does not answer")
 
 func openPostgres(ctx context.Context, opts Options) (backend, error) {
-	config, err := pgxpool.ParseConfig(opts.URL)
-	if err != nil {
-		return nil, fmt.Errorf("the database address cannot be read: %w", err)
-	}
-	// These are the readers, and two more for a writer and other work.
-	config.MaxConns = int32(opts.MaxConns) + 2
-	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
-	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	config.ConnConfig.DialFunc = dialer().DialContext
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectTimeout
-	}
-	pooled, err := isPooled(ctx, config.ConnConfig)
+	config, pooled, err := parseAddress(ctx, opts.URL)
 	if err != nil {
 		return nil, err
 	}
-	if pooled {
-		err = configureForPooler(config.ConnConfig, opts)
-	} else {
-		setConnection(config.ConnConfig, opts)
-	}
-	if err != nil {
+	// These are the readers, and two more for a writer and other work.
+	config.MaxConns = int32(opts.MaxConns) + 2
+	if err = configureConnections(config.ConnConfig, pooled, opts); err != nil {
 		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -87,15 +76,22 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	}
 	b := &postgresBackend{
 		pool: pool, schema: opts.Schema, name: newProcessName(), replyTimeout: defaultReplyTimeout, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
-		pooled: pooled, server: newServerLink(config.ConnConfig), wasPresent: make(chan struct{}),
+		pooled: pooled, server: newServerLink(config.ConnConfig), wasPresent: make(chan struct{}), transactionID: "''",
+	}
+	if opts.ReadURL != "" {
+		b.transactionID = "pg_current_xact_id()::text"
 	}
 	b.markPresent = sync.OnceFunc(func() { close(b.wasPresent) })
-	if pooled {
-		b.markPresent()
+	err = b.check(ctx)
+	if err == nil && opts.DirectURL != "" {
+		err = b.useDirect(ctx, opts)
 	}
-	if err := b.check(ctx); err != nil {
+	if err != nil {
 		pool.Close()
 		return nil, err
+	}
+	if !b.keepsSessions() {
+		b.markPresent()
 	}
 	return b, nil
 }
@@ -190,7 +186,7 @@ func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
 }
 
 func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
-	conn, err := pgx.ConnectConfig(ctx, b.pool.Config().ConnConfig.Copy())
+	conn, err := pgx.ConnectConfig(ctx, b.sessionConfig())
 	if err != nil {
 		return postgresError(err)
 	}
@@ -241,9 +237,11 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 	var heads []counter
 	lock := scanInto(&heads, func(rs rows) (counter, error) {
 		var ms, needed, server int64
-		chain, err := scanHead(rs, &needed, &ms, &server)
-		return counter{chain, time.UnixMilli(ms), server}, errors.Join(err, checkVersion(needed))
-	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+", "+postgresDialect.serverStart+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
+		var transaction string
+		chain, err := scanHead(rs, &needed, &ms, &server, &transaction)
+		return counter{chain, time.UnixMilli(ms), server, transaction}, errors.Join(err, checkVersion(needed))
+	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+", "+postgresDialect.serverStart+", "+b.transactionID+
+		" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
 	err = s.run(ctx, []statement{{sql: "BEGIN"}, s.b.limitWrite}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // A write holds the counter row of its workspace, so every other writer waits for it. These limits end a write whose
@@ -32,6 +33,11 @@ const (
 	codeDiskFull          = "53100"
 	codeLockTimeout       = "55P03"
 	codeProtocolViolation = "08P01"
+	codeNotPermitted      = "42501"
+	codeAdminShutdown     = "57P01"
+	codeDeadlock          = "40P01"
+
+	codeSerializationFailure = "40001"
 )
 
 // limitWrite returns the statement that sets the limits for one transaction. So the limits do not apply to
@@ -90,6 +96,31 @@ func setConnection(config *pgx.ConnConfig, opts Options) {
 func milliseconds(d time.Duration) string { return strconv.Itoa(int(d.Milliseconds())) }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
+
+// parseAddress returns the configuration of connections to an address, and whether a transaction pooler answers there.
+func parseAddress(ctx context.Context, url string) (config *pgxpool.Config, pooled bool, err error) {
+	config, err = pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, false, fmt.Errorf("the database address cannot be read: %w", err)
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
+	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	config.ConnConfig.DialFunc = dialer().DialContext
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	pooled, err = isPooled(ctx, config.ConnConfig)
+	return config, pooled, err
+}
+
+// configureConnections sets what connections need, with or without a pooler.
+func configureConnections(config *pgx.ConnConfig, pooled bool, opts Options) error {
+	if pooled {
+		return configureForPooler(config, opts)
+	}
+	setConnection(config, opts)
+	return nil
+}
 
 // isPooled reports whether a transaction pooler is between this process and the server. It tests this with a setting: a
 // pooler refuses or drops settings that it does not know.

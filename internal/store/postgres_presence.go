@@ -16,10 +16,10 @@ func (b *postgresBackend) isPresent() bool { return b.present.Load() }
 
 func (b *postgresBackend) presenceSettled() <-chan struct{} { return b.wasPresent }
 
-// takePresenceLock takes this process's lock on a connection; the lock lasts as long as the connection. Behind a pooler it does
-// nothing, because a pooler would lend the connection to other clients.
+// takePresenceLock takes this process's lock on a connection; the lock lasts as long as the connection. On a connection to
+// a pooler it does nothing, because a pooler would lend the connection to other clients.
 func (b *postgresBackend) takePresenceLock(ctx context.Context, conn *pgx.Conn) error {
-	if b.pooled {
+	if !b.keepsSessions() {
 		return nil
 	}
 	held := false

@@ -6,7 +6,7 @@ import "context"
 func (db *DB) ProcessName() string { return db.backend.processName() }
 
 // IsPresent reports whether the other processes notice at once when this one ends; see [DB.GoneProcesses]. It is false
-// for SQLite and behind a pooler. It is also false while this process has lost the connection that shows its
+// for SQLite, and behind a pooler without [Options.DirectURL]. It is also false while this process has lost the connection that shows its
 // presence.
 func (db *DB) IsPresent() bool { return db.backend.isPresent() }
 

@@ -186,7 +186,7 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 	lock := scanInto(&heads, func(rs rows) (counter, error) {
 		var needed int64
 		chain, err := scanHead(rs, &needed)
-		return counter{chain, time.Now(), 0}, errors.Join(err, checkVersion(needed))
+		return counter{Chain: chain, now: time.Now()}, errors.Join(err, checkVersion(needed))
 	}, "SELECT event_seq, event_hash, min_compatible_version FROM workspaces WHERE id = $1", workspace)
 	err := s.run(ctx, nil, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {

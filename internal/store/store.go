@@ -25,6 +25,12 @@ type Options struct {
 	// URL is postgres://… for PostgreSQL. Anything else is the path of a SQLite file, which is created if it does not
 	// exist.
 	URL string
+	// DirectURL is the address of PostgreSQL itself, if URL names a pooler; empty means none. It is used for what needs
+	// a session: waiting for commits of other processes, presence and migrations.
+	DirectURL string
+	// ReadURL is the address of a standby of PostgreSQL from which long reads may read; empty means none. See
+	// [Reader.ForLongReads].
+	ReadURL string
 	// Schema is the PostgreSQL schema of the tables; empty uses the connection's.
 	Schema string
 	// HeadFile is the file outside the database that stores which events were acknowledged. If it is empty, it is
@@ -47,7 +53,7 @@ type Options struct {
 	Elapsed func() time.Duration
 	// Keys are the master keys that seal secrets. Without them, secrets can neither be read nor written.
 	Keys *keys.Ring
-	// Log records which file permissions were corrected; nil discards this.
+	// Log records which file permissions were corrected, and troubles of the standby; nil discards this.
 	Log *slog.Logger
 	// vfs is the name of the virtual file system (VFS) that SQLite uses. Tests use one whose calls fail.
 	vfs string
@@ -69,6 +75,10 @@ type DB struct {
 	committedHeads sync.Map
 	// longReadSlots has a place for each long read that may run now.
 	longReadSlots chan struct{}
+	// standby is nil if there is none. committedTransactions are then the ids of the last transactions that this process
+	// committed, by workspace.
+	standby               *standby
+	committedTransactions sync.Map
 
 	mu     sync.Mutex
 	queues map[string]*writeQueue
@@ -111,7 +121,10 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	db := &DB{
 		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, queues: map[string]*writeQueue{},
 		health:        health{wakeWatch: make(chan struct{}, 1), lastWrite: time.Now()},
-		longReadSlots: make(chan struct{}, max(1, opts.MaxConns/2)),
+		longReadSlots: make(chan struct{}, maxLongReads(opts)),
+	}
+	if db.standby, err = newStandby(b, opts); err != nil {
+		return nil, errors.Join(err, b.close(true))
 	}
 	b.onFault(func(err error) { _ = db.noteFailure(err) })
 	return db, nil
@@ -138,6 +151,7 @@ func (db *DB) Close() error {
 	db.work.Wait()
 	t := db.Trouble()
 	whole := t == nil || !t.Stopped
+	db.standby.close()
 	err := db.backend.close(whole)
 	return errors.Join(err, db.closeHeads(whole && err == nil))
 }
@@ -228,6 +242,8 @@ type counter struct {
 	now time.Time
 	// server identifies the run of the PostgreSQL server that answered. It is 0 on SQLite.
 	server int64
+	// transaction is the id of the transaction that locked the row. It is "" if there is no standby.
+	transaction string
 }
 
 // statement is a write that waits to be sent.

@@ -186,6 +186,7 @@ func (g *group) commit(ctx context.Context) error {
 	if err := g.sess.commit(ctx, g.queue); err != nil {
 		return err
 	}
+	g.db.noteTransaction(g.workspace, g.head.transaction)
 	if len(g.events) > 0 {
 		last := g.events[len(g.events)-1]
 		g.db.noteHead(g.workspace, fermata.Chain{Seq: last.Seq, Hash: last.Hash}, g.head.server)

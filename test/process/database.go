@@ -47,8 +47,8 @@ func Postgres(tb testing.TB) []string {
 		tb.Skipf("PostgreSQL is left out: %s=none", storetest.PostgresEnv)
 	}
 	schema := fmt.Sprintf("process_%d_%d", os.Getpid(), schemas.Add(1))
-	execute(tb, address, "CREATE SCHEMA "+schema)
-	tb.Cleanup(func() { execute(tb, address, "DROP SCHEMA "+schema+" CASCADE") })
+	Execute(tb, address, "CREATE SCHEMA "+schema)
+	tb.Cleanup(func() { Execute(tb, address, "DROP SCHEMA "+schema+" CASCADE") })
 	u, err := url.Parse(address)
 	if err != nil {
 		tb.Fatal(err)
@@ -71,7 +71,7 @@ func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql st
 	}
 	query := u.Query()
 	name = query.Get("search_path")
-	run = func(sql string) { tb.Helper(); execute(tb, outside, sql) }
+	run = func(sql string) { tb.Helper(); Execute(tb, outside, sql) }
 	run("CREATE DATABASE " + name)
 	tb.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
 	query.Del("search_path")
@@ -80,7 +80,8 @@ func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql st
 	return database, name, run
 }
 
-func execute(tb testing.TB, address, sql string) {
+// Execute runs statements on a PostgreSQL.
+func Execute(tb testing.TB, address, sql string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()

@@ -25,10 +25,6 @@ func StartPooler(tb testing.TB) (database []string, behind string) {
 // StartPoolerOver is like [StartPooler], but pgbouncer itself reaches PostgreSQL at the host that reach returns.
 func StartPoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
 	tb.Helper()
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		tb.Fatal("pgbouncer is missing: run scripts/setup pgbouncer")
-	}
 	database, _, _ = OwnDatabase(tb)
 	behind = database[1]
 	u, err := url.Parse(behind)
@@ -36,6 +32,18 @@ func StartPoolerOver(tb testing.TB, reach func(host string) string) (database []
 		tb.Fatal(err)
 	}
 	u.Host = reach(u.Host)
+	database[1] = StartPoolerTo(tb, u)
+	return database, behind
+}
+
+// StartPoolerTo starts pgbouncer in transaction mode in front of the databases of a PostgreSQL. It returns the address
+// through pgbouncer.
+func StartPoolerTo(tb testing.TB, u *url.URL) string {
+	tb.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		tb.Fatal("pgbouncer is missing: run scripts/setup pgbouncer")
+	}
 	port := reservePort(tb)
 	cmd := exec.Command(program, poolerArgs(poolerConfig(tb, u, port))...) //nolint:noctx // it ends with the test
 	if err := cmd.Start(); err != nil {
@@ -45,16 +53,16 @@ func StartPoolerOver(tb testing.TB, reach func(host string) string) (database []
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	pooled := *u
+	pooled.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	patience.Await(tb, "pgbouncer listens", func() bool {
-		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(tb.Context(), "tcp", u.Host)
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(tb.Context(), "tcp", pooled.Host)
 		if err == nil {
 			_ = conn.Close()
 		}
 		return err == nil
 	})
-	database[1] = u.String()
-	return database, behind
+	return pooled.String()
 }
 
 func reservePort(tb testing.TB) int {
