@@ -49,7 +49,7 @@ const (
 	RunnerWorkflow = "workflow"
 )
 
-// Task is a piece of work for one agent (docs/inside/contract.md#words).
+// Task is a piece of work for one agent (docs/inside/contract.md#task-states).
 type Task struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`

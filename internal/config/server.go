@@ -8,7 +8,7 @@ type Server struct {
 	Listen  string `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
 	Storage `embed:""`
 	// DatabaseRead is the address of a standby of PostgreSQL.
-	DatabaseRead string `env:"FERMATA_DATABASE_READ" placeholder:"URL" help:"Standby that serves lists, searches, analytics and audits while it has every event."`
+	DatabaseRead string `env:"FERMATA_DATABASE_READ" placeholder:"URL" help:"Standby that serves lists, searches, analytics and exports while it has every event."`
 	// AuditWitnesses are places outside the database that keep the signed checkpoints of the audit.
 	AuditWitnesses []string `name:"audit-witness" env:"FERMATA_AUDIT_WITNESS" placeholder:"PLACE" help:"Keep signed checkpoints of the audit there, too: a file on another disk or machine, git:FOLDER with a clone to push from, syslog:, syslog+tcp://HOST:PORT or syslog+udp://HOST:PORT. May be repeated."`
 	// CheckpointEvery is the longest time that an event waits for its signature; 0 means five minutes.

@@ -40,11 +40,12 @@ func (e *Engine) VerifyAuditEnd(ctx context.Context, c fermata.Caller) (AuditRep
 	return e.verifyWith(ctx, c, e.verifyEnd)
 }
 
+// verifyWith verifies the database by which the server decides, and no standby.
 func (e *Engine) verifyWith(ctx context.Context, c fermata.Caller, verify func(ctx context.Context, r store.Reader) (AuditReport, error)) (AuditReport, error) {
 	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
 	}
-	r := e.listReader(ctx, c)
+	r := e.reader(ctx, c).ForLongReadsOfPrimary()
 	for {
 		before, err := lastRemoval(r)
 		if err != nil {

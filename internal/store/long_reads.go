@@ -22,7 +22,16 @@ var errTooLong = errors.New("the read takes too long")
 // these reads.
 func (r Reader) ForLongReads() Reader {
 	if db, ok := r.q.(*DB); ok {
-		r.q = longReads{db, r.workspace}
+		r.q = longReads{db: db, workspace: r.workspace, standby: db.standby}
+	}
+	return r
+}
+
+// ForLongReadsOfPrimary is [Reader.ForLongReads], but never reads from the standby: it sees the rows by which the server
+// decides.
+func (r Reader) ForLongReadsOfPrimary() Reader {
+	if db, ok := r.q.(*DB); ok {
+		r.q = longReads{db: db, workspace: r.workspace}
 	}
 	return r
 }
@@ -31,6 +40,8 @@ func (r Reader) ForLongReads() Reader {
 type longReads struct {
 	db        *DB
 	workspace string
+	// standby is nil if all look-ups run on the primary.
+	standby *standby
 }
 
 // maxLongReads returns how many long reads may run at the same time.
@@ -56,8 +67,8 @@ func (l longReads) runLookups(ctx context.Context, lookups ...lookup) error {
 
 // run runs look-ups on the standby, or else on the primary.
 func (l longReads) run(ctx context.Context, lookups []lookup) error {
-	if l.db.standby != nil {
-		if done, err := l.db.standby.read(ctx, l.db, l.workspace, lookups); done {
+	if l.standby != nil {
+		if done, err := l.standby.read(ctx, l.db, l.workspace, lookups); done {
 			return err
 		}
 	}

@@ -131,6 +131,12 @@ func TestLongReadsSeeWhatWasWritten(t *testing.T) {
 			return nil
 		}))
 	})
+	before := w.db.StandbyReads()
+	_, err := w.db.Reader(t.Context(), store.DefaultWorkspace).ForLongReadsOfPrimary().Head()
+	must(t, err)
+	if after := w.db.StandbyReads(); after != before {
+		t.Errorf("a read of the primary counts for the standby: %+v, and %+v before", after, before)
+	}
 	views, err := w.db.Reader(t.Context(), store.DefaultWorkspace).ForLongReads().Views("anna")
 	must(t, err)
 	if len(views) != 1 || views[0].Query != "x" {

@@ -57,7 +57,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 // TestPathsOfPagesExist checks the paths of pages that the program, its comments and the pages name, such as
-// docs/inside/contract.md#words. Tests are left out: a test that reads a page fails by itself.
+// docs/inside/contract.md#task-states. Tests are left out: a test that reads a page fails by itself.
 func TestPathsOfPagesExist(t *testing.T) {
 	t.Parallel()
 	pages := readPages(t)
