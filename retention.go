@@ -30,6 +30,16 @@ func KeepLimit(t Timeout, now time.Time) (time.Time, bool) {
 	return now.Add(-d), true
 }
 
+// RemovesAnything reports whether the policy keeps something for a limited time.
+func (p Policy) RemovesAnything() bool {
+	for _, t := range []Timeout{p.KeepTasks, p.KeepLogs, p.KeepDeliveries} {
+		if t != "" && t != Never {
+			return true
+		}
+	}
+	return false
+}
+
 // RemovedTasks is the number of tasks of a project and a state that retention removed together.
 type RemovedTasks struct {
 	Project string    `json:"project"`

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -51,7 +52,7 @@ func (e *Engine) ApplyRetention(ctx context.Context) error {
 	var errs []error
 	for _, w := range workspaces {
 		r := e.db.Reader(ctx, w)
-		policy, err := e.policy(r)
+		policy, err := r.Policy()
 		if err != nil {
 			return err
 		}
@@ -60,6 +61,10 @@ func (e *Engine) ApplyRetention(ctx context.Context) error {
 			return err
 		}
 		t := &retention{ctx: ctx, e: e, r: r, policy: policy, now: now}
+		if err := t.checkPolicy(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		errs = append(errs, t.repeat(t.removeTasks), t.repeat(t.removeLogs), t.repeat(t.removeDeliveries))
 	}
 	return errors.Join(errs...)
@@ -74,6 +79,22 @@ type retention struct {
 	now    time.Time
 	// lastRun is the last run whose log was looked at.
 	lastRun string
+}
+
+// checkPolicy returns an error if the policy would remove something, and is not the one of the last event about it. A person
+// who writes the database cannot make the server remove anything.
+func (t *retention) checkPolicy() error {
+	if !t.policy.RemovesAnything() {
+		return nil
+	}
+	events, err := t.r.Events(store.EventFilter{Types: []string{string(fermata.EventPolicyChanged)}, Newest: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 || !reflect.DeepEqual(eventFacts(events[0]), factsOf(t.policy)) {
+		return fermata.Internal("remove what the policy keeps no longer", errors.New("no event says that the policy is this one: verify the audit"))
+	}
+	return nil
 }
 
 // repeat removes one batch after the other until nothing is left.

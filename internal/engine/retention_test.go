@@ -157,7 +157,12 @@ func TestTasksInUseAreKept(t *testing.T) {
 		earlier := w.createRunning(fermata.NewTask{Title: "earlier"})
 		later := w.task(fermata.NewTask{Title: "later", BlockedBy: []string{earlier.Task.ID}, Runner: "nobody"})
 		w.complete(earlier)
-		all := []string{parent.Task.ID, child.ID, earlier.Task.ID, later.ID}
+		needed := w.createRunning(fermata.NewTask{Title: "needed by a task that stays with its parent"})
+		needing := w.createRunning(fermata.NewTask{Title: "its parent"})
+		blocked := w.task(fermata.NewTask{Title: "stays", ParentID: needing.Task.ID, BlockedBy: []string{needed.Task.ID}, Runner: "nobody"})
+		w.complete(needed)
+		w.complete(needing)
+		all := []string{parent.Task.ID, child.ID, earlier.Task.ID, later.ID, needed.Task.ID, needing.Task.ID, blocked.ID}
 		w.sign(e)
 		w.Clock.Advance(31 * day)
 		w.sign(e)
@@ -167,6 +172,7 @@ func TestTasksInUseAreKept(t *testing.T) {
 		}
 		w.cancel(child.ID)
 		w.cancel(later.ID)
+		w.cancel(blocked.ID)
 		w.sign(e)
 		w.Clock.Advance(31 * day)
 		w.sign(e)
@@ -256,6 +262,20 @@ func TestTrimmedRangesCannotBeForged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person who writes the database cannot make the server remove anything.
+func TestAForgedPolicyRemovesNothing(t *testing.T) {
+	each(t, func(w *world) {
+		e := w.keepFor(func(*fermata.Policy) {})
+		old := w.endTask()
+		w.sign(e)
+		w.Clock.Advance(31 * day)
+		w.forge(`UPDATE workspaces SET policy = replace(policy, '}', ',"keep_tasks":"1d","keep_logs":"1d"}')`)
+		w.CheckRefused(e.ApplyRetention(w.Context()), fermata.CodeInternal)
+		w.checkState(old.ID, fermata.TaskDone)
+		w.Equal(1, len(storetest.Rows(w.T, w.Options, "SELECT run_id, text FROM run_log")))
+	})
 }
 
 // Logs and messages have times of their own.

@@ -132,47 +132,63 @@ func (p *trimPlan) chooseTasks(limit time.Time, upTo int64) error {
 
 // addTrees adds the trees that can be removed. isLate reports that some of them have events after upTo.
 func (p *trimPlan) addTrees(roots []*fermata.Task, limit time.Time, upTo int64) (isLate bool, err error) {
-	trees, err := p.t.loadTrees(roots)
+	all, err := p.t.loadTrees(roots)
 	if err != nil {
 		return false, err
 	}
+	lastEvents, err := p.t.r.LastEvents(idsOfTrees(all))
+	if err != nil {
+		return false, err
+	}
+	var trees [][]*fermata.Task
+	for _, tree := range all {
+		late := slices.ContainsFunc(tree, func(t *fermata.Task) bool { return lastEvents[t.ID] > upTo })
+		isLate = isLate || late
+		isKept := slices.ContainsFunc(tree, func(t *fermata.Task) bool { return !t.State.IsEnded() || !t.UpdatedAt.Before(limit) })
+		if !late && !isKept && len(p.tasks)+len(idsOfTrees(trees)) < retentionBatch {
+			trees = append(trees, tree)
+		}
+	}
+	trees, err = p.t.withoutTreesInUse(trees)
+	for _, tree := range trees {
+		p.tasks = append(p.tasks, tree...)
+		for _, task := range tree {
+			p.lastEvents[task.ID] = lastEvents[task.ID]
+		}
+	}
+	return isLate, err
+}
+
+// withoutTreesInUse returns the trees that nothing else needs. A tree that stays may need another one, so it looks again
+// until no further tree stays.
+func (t *retention) withoutTreesInUse(trees [][]*fermata.Task) ([][]*fermata.Task, error) {
+	for len(trees) > 0 {
+		inUse, err := t.r.TasksInUse(idsOfTrees(trees))
+		if err != nil || len(inUse) == 0 {
+			return trees, err
+		}
+		trees = slices.DeleteFunc(trees, func(tree []*fermata.Task) bool {
+			return slices.ContainsFunc(tree, func(task *fermata.Task) bool { return slices.Contains(inUse, task.ID) })
+		})
+	}
+	return nil, nil
+}
+
+func idsOfTrees(trees [][]*fermata.Task) []string {
 	var ids []string
 	for _, tree := range trees {
 		for _, task := range tree {
 			ids = append(ids, task.ID)
 		}
 	}
-	inUse, err := p.t.r.TasksInUse(ids)
-	if err != nil {
-		return false, err
-	}
-	lastEvents, err := p.t.r.LastEvents(ids)
-	if err != nil {
-		return false, err
-	}
-	for _, root := range roots {
-		tree := trees[root.ID]
-		late := slices.ContainsFunc(tree, func(t *fermata.Task) bool { return lastEvents[t.ID] > upTo })
-		isLate = isLate || late
-		isKept := slices.ContainsFunc(tree, func(t *fermata.Task) bool {
-			return !t.State.IsEnded() || !t.UpdatedAt.Before(limit) || slices.Contains(inUse, t.ID)
-		})
-		if late || isKept || len(p.tasks) >= retentionBatch {
-			continue
-		}
-		p.tasks = append(p.tasks, tree...)
-		for _, task := range tree {
-			p.lastEvents[task.ID] = lastEvents[task.ID]
-		}
-	}
-	return isLate, nil
+	return ids
 }
 
-// loadTrees returns the tasks of whole trees, by the ids of their roots.
-func (t *retention) loadTrees(roots []*fermata.Task) (map[string][]*fermata.Task, error) {
-	trees, rootOf, ids := map[string][]*fermata.Task{}, map[string]string{}, []string{}
-	for _, root := range roots {
-		trees[root.ID], rootOf[root.ID] = []*fermata.Task{root}, root.ID
+// loadTrees returns the tasks of whole trees, in the order of their roots.
+func (t *retention) loadTrees(roots []*fermata.Task) ([][]*fermata.Task, error) {
+	trees, placeOf, ids := make([][]*fermata.Task, len(roots)), map[string]int{}, []string{}
+	for i, root := range roots {
+		trees[i], placeOf[root.ID] = []*fermata.Task{root}, i
 		ids = append(ids, root.ID)
 	}
 	for len(ids) > 0 {
@@ -182,8 +198,8 @@ func (t *retention) loadTrees(roots []*fermata.Task) (map[string][]*fermata.Task
 		}
 		ids = ids[:0]
 		for _, child := range children {
-			root := rootOf[child.ParentID]
-			trees[root], rootOf[child.ID] = append(trees[root], child), root
+			place := placeOf[child.ParentID]
+			trees[place], placeOf[child.ID] = append(trees[place], child), place
 			ids = append(ids, child.ID)
 		}
 	}

@@ -19,6 +19,7 @@ export type Actor = Schemas['Actor'];
 export type Member = Schemas['Member'];
 export type Token = Schemas['Token'];
 export type Whoami = Schemas['Whoami'];
+export type AuditReport = Schemas['AuditReport'];
 export type ProblemDetails = Schemas['ProblemDetails'];
 export type Event = Schemas['Event'];
 export type EventType = Schemas['EventType'];

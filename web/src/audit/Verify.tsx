@@ -2,6 +2,7 @@ import { Alert, Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { serverNow } from '@/api/time';
+import type { AuditReport } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
@@ -28,11 +29,12 @@ export function useVerify() {
   return { button, result };
 }
 
-function Result({ report, at }: { report: { ok: boolean; events: number; problem?: string; signed_to: number; witnessed: number }; at: number }) {
+function Result({ report, at }: { report: AuditReport; at: number }) {
   const text = useText();
   const time = useTime();
   const language = useLanguage();
   const events = report.events.toLocaleString(language);
-  if (report.ok) return <Alert mt="sm" color="green" icon={<Icon name="check" />} title={text.whole(events)}>{text.wholeAbout(time.full(at))} {text.signed(report.signed_to.toLocaleString(language), report.witnessed)}</Alert>;
+  const about = report.removed > 0 ? text.trimmedAbout(time.full(at), report.removed.toLocaleString(language)) : text.wholeAbout(time.full(at));
+  if (report.ok) return <Alert mt="sm" color="green" icon={<Icon name="check" />} title={text.whole(events)}>{about} {text.signed(report.signed_to.toLocaleString(language), report.witnessed)}</Alert>;
   return <Alert mt="sm" color="red" icon={<Icon name="warning" />} title={text.broken}>{report.problem}. {text.brokenAbout(events)}</Alert>;
 }
