@@ -117,6 +117,7 @@ const staleKeys: Partial<Record<string, readonly string[]>> = {
   github: [],
   database: [],
   audit: [],
+  retention: ['tasks', 'questions', 'counts', 'deliveries'],
 } satisfies Record<EventNoun, readonly string[]>;
 
 /**

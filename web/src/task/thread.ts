@@ -12,7 +12,7 @@ const hiddenTypes = ['question.reminded', 'message.handed'] as const satisfies E
 const isHidden = (type: EventType) => (hiddenTypes as readonly EventType[]).includes(type);
 
 /** The nouns of events that are about no task. */
-type NounWithoutTask = Extract<EventNoun, 'member' | 'token' | 'policy' | 'channel' | 'github' | 'database' | 'audit'>;
+type NounWithoutTask = Extract<EventNoun, 'member' | 'token' | 'policy' | 'channel' | 'github' | 'database' | 'audit' | 'retention'>;
 type TypeWithoutTask = `${NounWithoutTask}.${string}` | 'workflow.changed' | 'workflow.removed' | 'workflow.tool_changed' | 'workflow.tool_removed';
 /** The types of events that a thread shows. */
 export type ThreadEventType = Exclude<EventType, TypeWithoutTask | (typeof hiddenTypes)[number]>;
