@@ -60,9 +60,13 @@ func (c *verifyCommand) Run(ctx context.Context, s *session.Session) error {
 
 // checkpoints reads the witness file and checks its signatures. It returns nil if the command names no witness.
 func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckpoint, err error) {
-	if c.Witness != "" && c.Key == "" || c.Key != "" && c.Witness == "" && !c.Here && c.File == "" {
+	if c.Witness != "" && c.Key == "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--witness and --public-key belong together").
 			WithHint("'fermata audit verify' prints the public key of a server that you trust")
+	}
+	if c.Key != "" && c.Witness == "" && !c.Here && c.File == "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--public-key is for --witness, --here and --file").
+			WithHint("without them, the server checks the signatures with its own key")
 	}
 	if c.Witness == "" {
 		return nil, nil
