@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -262,6 +263,30 @@ func TestTrimmedRangesCannotBeForged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A range that fits the events, and that the server did not sign, is not taken.
+func TestAForgedRangeIsFoundOut(t *testing.T) {
+	each(t, func(w *world) {
+		e := w.keepFor(keepTasks)
+		w.endTask()
+		w.sign(e)
+		w.Clock.Advance(31 * day)
+		w.sign(e)
+		w.OK(e.ApplyRetention(w.Context()))
+		ranges, err := e.TrimmedRanges(w.Context(), w.alice, 0)
+		w.OK(err)
+		forged := ranges[0]
+		kept, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Before: forged.Last + 1, Limit: 100})
+		w.OK(err)
+		forged.Kept, forged.KeptHash = forged.Kept-1, fermata.HashEvents(kept[1:])
+		text, err := json.Marshal(forged)
+		w.OK(err)
+		w.forge(fmt.Sprintf("DELETE FROM events WHERE seq = %d; UPDATE trimmed_ranges SET signed_range = '%s'", kept[0].Seq, text))
+		if report := w.verified(e); report.OK || !strings.Contains(report.Problem, "its signature is for another text") {
+			w.Fatalf("got %+v", report)
+		}
+	})
 }
 
 // A person who writes the database cannot make the server remove anything.

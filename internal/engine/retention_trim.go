@@ -159,7 +159,7 @@ func (p *trimPlan) addTrees(roots []*fermata.Task, limit time.Time, upTo int64) 
 	return isLate, err
 }
 
-// withoutTreesInUse returns the trees that nothing else needs. A tree that stays may need another one, so it looks again
+// withoutTreesInUse returns the trees that nothing else needs. A tree that stays may need another one, so it checks again
 // until no further tree stays.
 func (t *retention) withoutTreesInUse(trees [][]*fermata.Task) ([][]*fermata.Task, error) {
 	for len(trees) > 0 {

@@ -375,9 +375,27 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a forged checkpoint is taken", file: "internal/checkpoint/checkpoint.go",
-		old: "if opened.Text != c.Text() {",
-		new: "if opened.Text != c.Text() && false {",
+		old: "if opened.Text != text {",
+		new: "if opened.Text != text && false {",
 		pkg: "./internal/checkpoint", caughtBy: "TestOnlyTheKeyOfTheServerSignsACheckpoint",
+	},
+	{
+		name: "events that were kept can be removed", file: "trimmed_range.go",
+		old: "if t.kept != t.Kept || hashSum(t.sum) != t.KeptHash {",
+		new: "if (t.kept != t.Kept || hashSum(t.sum) != t.KeptHash) && false {",
+		pkg: ".", caughtBy: "TestAChangedTrimmedChainIsFoundOut",
+	},
+	{
+		name: "a forged policy removes tasks", file: "internal/engine/retention.go",
+		old: "if len(events) == 0 || !reflect.DeepEqual(eventFacts(events[0]), factsOf(t.policy)) {",
+		new: "if (len(events) == 0 || !reflect.DeepEqual(eventFacts(events[0]), factsOf(t.policy))) && false {",
+		pkg: "./internal/engine", caughtBy: "TestAForgedPolicyRemovesNothing",
+	},
+	{
+		name: "a trimmed range that the server did not sign is taken", file: "internal/checkpoint/trimmed_range.go",
+		old: "	return checkNote(r.Note, r.Text(), fmt.Sprintf(\"the trimmed range from event %d to %d\", r.First, r.Last), public)",
+		new: "	_ = checkNote(r.Note, r.Text(), fmt.Sprintf(\"the trimmed range from event %d to %d\", r.First, r.Last), public)\n	return nil",
+		pkg: "./internal/engine", caughtBy: "TestAForgedRangeIsFoundOut",
 	},
 	{
 		name: "an item whose task is done counts as answered", file: "internal/workflow/answer.go",
