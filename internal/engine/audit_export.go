@@ -129,11 +129,20 @@ func exportLines(r store.Reader, ranges *trimmedRanges, events []*fermata.Event,
 
 // lastRemoval returns the number of the last event that reports a removal, or 0.
 func lastRemoval(r store.Reader) (int64, error) {
-	events, err := r.Events(store.EventFilter{Types: []string{string(fermata.EventRetentionApplied)}, Newest: true, Limit: 1})
-	if err != nil || len(events) == 0 {
+	last, err := newestEvent(r, fermata.EventRetentionApplied)
+	if err != nil || last == nil {
 		return 0, err
 	}
-	return events[0].Seq, nil
+	return last.Seq, nil
+}
+
+// newestEvent returns the newest event of a type, or nil if there is none.
+func newestEvent(r store.Reader, typ fermata.EventType) (*fermata.Event, error) {
+	events, err := r.Events(store.EventFilter{Types: []string{string(typ)}, Newest: true, Limit: 1})
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	return events[0], nil
 }
 
 // TrimmedRanges lists the ranges of the chain from which events were removed, in the order of the chain.

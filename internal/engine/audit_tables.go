@@ -23,15 +23,8 @@ func (v *verification) checkLatestState() error {
 	if err != nil {
 		return err
 	}
-	recorded, source := fermata.DefaultPolicy(), "the policy of a new workspace"
-	if e := v.recorded.policy; e != nil {
-		source = fmt.Sprintf("event %d", e.Seq)
-		if err := json.Unmarshal(e.Data, &recorded); err != nil {
-			return v.reportProblem("event %d holds no policy", e.Seq)
-		}
-	}
-	if !reflect.DeepEqual(factsOf(recorded), factsOf(p)) {
-		return v.reportProblem("the policy is another one than %s says", source)
+	if problem := policyDifference(p, v.recorded.policy); problem != "" {
+		return v.reportProblem("%s", problem)
 	}
 	for _, check := range []func() error{
 		v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules, v.checkSessions, v.checkLinks, v.checkWorkflows,
@@ -42,6 +35,21 @@ func (v *verification) checkLatestState() error {
 		}
 	}
 	return nil
+}
+
+// policyDifference says how a policy differs from the last event about it, or "". The event is nil if there is none.
+func policyDifference(p fermata.Policy, last *fermata.Event) string {
+	recorded, source := fermata.DefaultPolicy(), "the policy of a new workspace"
+	if last != nil {
+		source = fmt.Sprintf("event %d", last.Seq)
+		if err := json.Unmarshal(last.Data, &recorded); err != nil {
+			return fmt.Sprintf("event %d holds no policy", last.Seq)
+		}
+	}
+	if !reflect.DeepEqual(factsOf(recorded), factsOf(p)) {
+		return "the policy is another one than " + source + " says"
+	}
+	return ""
 }
 
 func (v *verification) checkMembers() error {

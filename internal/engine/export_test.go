@@ -77,3 +77,6 @@ func PlanRemoval(ctx context.Context, e *Engine, kept time.Duration) (func() err
 	plan, err := t.planTrim(now.Add(-kept))
 	return func() error { return t.write(plan.apply) }, err
 }
+
+// PolicyDifference says how a policy differs from an event.
+var PolicyDifference = policyDifference

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"reflect"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -87,12 +86,12 @@ func (t *retention) checkPolicy() error {
 	if !t.policy.RemovesAnything() {
 		return nil
 	}
-	events, err := t.r.Events(store.EventFilter{Types: []string{string(fermata.EventPolicyChanged)}, Newest: true, Limit: 1})
+	last, err := newestEvent(t.r, fermata.EventPolicyChanged)
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 || !reflect.DeepEqual(eventFacts(events[0]), factsOf(t.policy)) {
-		return fermata.Internal("remove what the policy keeps no longer", errors.New("no event says that the policy is this one: verify the audit"))
+	if problem := policyDifference(t.policy, last); problem != "" {
+		return fermata.Internal("remove what the policy keeps no longer", errors.New(problem+": verify the audit"))
 	}
 	return nil
 }
@@ -225,11 +224,11 @@ func keepTime(t fermata.Timeout) fermata.Timeout {
 
 // addLastRemoval adds what was removed last to the report.
 func addLastRemoval(r store.Reader, report *fermata.Retention) error {
-	events, err := r.Events(store.EventFilter{Types: []string{string(fermata.EventRetentionApplied)}, Newest: true, Limit: 1})
-	if err != nil || len(events) == 0 {
+	last, err := newestEvent(r, fermata.EventRetentionApplied)
+	if err != nil || last == nil {
 		return err
 	}
-	removed := removalOf(events[0])
-	report.LastRemoval, report.LastRemovalAt = &removed, &events[0].At
+	removed := removalOf(last)
+	report.LastRemoval, report.LastRemovalAt = &removed, &last.At
 	return nil
 }

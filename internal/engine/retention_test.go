@@ -372,3 +372,15 @@ func TestARemovalYieldsToOtherWrites(t *testing.T) {
 		w.Equal(true, w.verified(e).OK)
 	})
 }
+
+// An event about the policy that an earlier version wrote, without a field of this one, still stands for the policy.
+func TestAnEarlierEventStandsForThePolicy(t *testing.T) {
+	t.Parallel()
+	p := fermata.DefaultPolicy()
+	p.KeepTasks = "30d"
+	for data, isSame := range map[string]bool{`{"keep_tasks":"30d"}`: true, `{"keep_tasks":"31d"}`: false, `{}`: false, `[]`: false} {
+		if problem := engine.PolicyDifference(p, &fermata.Event{Seq: 7, Data: []byte(data)}); (problem == "") != isSame {
+			t.Errorf("%s: %q", data, problem)
+		}
+	}
+}
