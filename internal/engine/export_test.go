@@ -80,3 +80,6 @@ func PlanRemoval(ctx context.Context, e *Engine, kept time.Duration) (func() err
 
 // PolicyDifference says how a policy differs from an event.
 var PolicyDifference = policyDifference
+
+// RetentionBatch is the most tasks that retention removes in one transaction.
+const RetentionBatch = retentionBatch

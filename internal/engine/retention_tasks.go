@@ -29,7 +29,7 @@ func (p *trimPlan) chooseTasks(limit time.Time, upTo int64) error {
 	return nil
 }
 
-// addTrees adds the trees that can be removed. isLate reports that some of them have events after upTo.
+// addTrees adds the trees that can be removed. isLate reports that some could be, but have events after upTo.
 func (p *trimPlan) addTrees(roots []*fermata.Task, limit time.Time, upTo int64) (isLate bool, err error) {
 	all, err := p.t.loadTrees(roots)
 	if err != nil {
@@ -41,10 +41,14 @@ func (p *trimPlan) addTrees(roots []*fermata.Task, limit time.Time, upTo int64) 
 	}
 	var trees [][]*fermata.Task
 	for _, tree := range all {
-		late := slices.ContainsFunc(tree, func(t *fermata.Task) bool { return lastEvents[t.ID] > upTo })
-		isLate = isLate || late
-		isKept := slices.ContainsFunc(tree, func(t *fermata.Task) bool { return !t.State.IsEnded() || !t.UpdatedAt.Before(limit) })
-		if !late && !isKept && len(p.tasks)+len(idsOfTrees(trees)) < retentionBatch {
+		if slices.ContainsFunc(tree, func(t *fermata.Task) bool { return !t.State.IsEnded() || !t.UpdatedAt.Before(limit) }) {
+			continue
+		}
+		if slices.ContainsFunc(tree, func(t *fermata.Task) bool { return lastEvents[t.ID] > upTo }) {
+			isLate = true
+			continue
+		}
+		if len(p.tasks)+len(idsOfTrees(trees)) < retentionBatch {
 			trees = append(trees, tree)
 		}
 	}

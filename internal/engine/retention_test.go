@@ -184,6 +184,28 @@ func TestTasksInUseAreKept(t *testing.T) {
 	})
 }
 
+// Trees that are kept anyway do not stop the removal of those after them, however many they are, and however late their events.
+func TestTreesThatAreKeptStopNothing(t *testing.T) {
+	each(t, func(w *world) {
+		e := w.keepFor(keepTasks)
+		var open []*fermata.Task
+		for range engine.RetentionBatch {
+			parent := w.createRunning(fermata.NewTask{Title: "has an open task"})
+			open = append(open, w.task(fermata.NewTask{Title: "stays open", ParentID: parent.Task.ID, Runner: "nobody"}))
+			w.complete(parent)
+		}
+		old := w.endTask()
+		w.sign(e)
+		w.Clock.Advance(31 * day)
+		for _, task := range open {
+			w.say(task.ID, "there is time")
+		}
+		w.sign(e)
+		w.OK(e.ApplyRetention(w.Context()))
+		w.checkNothingLeft(old.ID)
+	})
+}
+
 // An export of a trimmed chain can be verified without the server, and a changed one is found out.
 func TestAnExportOfATrimmedChainIsVerified(t *testing.T) {
 	each(t, func(w *world) {

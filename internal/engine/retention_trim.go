@@ -180,7 +180,8 @@ func (p *trimPlan) trimAgain() error {
 			return err
 		}
 		done = old.Last
-		if err := p.replaceRange(old, old.TrimmedRange, kept); err != nil {
+		p.before = append(p.before, old)
+		if err := p.addRange(old.TrimmedRange, p.keep(kept)); err != nil {
 			return err
 		}
 	}
@@ -213,13 +214,8 @@ func (p *trimPlan) trimUpTo(end fermata.SignedCheckpoint) error {
 	}
 	trimmed.First, trimmed.PrevHash = p.last.First, p.last.PrevHash
 	p.after = slices.DeleteFunc(p.after, func(r fermata.SignedTrimmedRange) bool { return r.First == p.last.First })
-	return p.replaceRange(p.last, trimmed, slices.Concat(earlier, events))
-}
-
-// replaceRange plans that a range keeps fewer events, or also covers later ones.
-func (p *trimPlan) replaceRange(old fermata.SignedTrimmedRange, trimmed fermata.TrimmedRange, events []*fermata.Event) error {
-	p.before = append(p.before, old)
-	return p.addRange(trimmed, p.keep(events))
+	p.before = append(p.before, p.last)
+	return p.addRange(trimmed, append(p.keep(earlier), kept...))
 }
 
 // keep returns the events that are kept, and notes the others.
@@ -234,6 +230,7 @@ func (p *trimPlan) keep(events []*fermata.Event) (kept []*fermata.Event) {
 	return kept
 }
 
+// addRange plans a trimmed range that keeps the events.
 func (p *trimPlan) addRange(trimmed fermata.TrimmedRange, kept []*fermata.Event) error {
 	trimmed.Kept, trimmed.KeptHash, trimmed.At = int64(len(kept)), fermata.HashEvents(kept), p.t.now
 	signed, err := p.t.e.opts.Signer.SignRange(trimmed)

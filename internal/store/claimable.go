@@ -81,17 +81,11 @@ const claimableKindsSQL = `WITH RECURSIVE first (id) AS (
 
 // KindsByID returns the kinds of the tasks, by id.
 func (r Reader) KindsByID(ids []string) (map[string]fermata.TaskKind, error) {
-	kinds := make(map[string]fermata.TaskKind, len(ids))
 	if len(ids) == 0 {
-		return kinds, nil
+		return nil, nil
 	}
-	_, err := list(r, func(rs rows) (fermata.TaskKind, error) {
-		var id string
-		k, err := scanKind(rs, &id)
-		kinds[id] = k
-		return k, err
-	}, fmt.Sprintf(r.d.byID, "id, "+kindColumns, "tasks"), r.workspace, columnText(ids))
-	return kinds, err
+	return mapByID(r, func(rs rows, id *string) (fermata.TaskKind, error) { return scanKind(rs, id) },
+		fmt.Sprintf(r.d.byID, "id, "+kindColumns, "tasks"), r.workspace, columnText(ids))
 }
 
 const kindColumns = "runner, isolated, project, agent"

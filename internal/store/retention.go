@@ -31,16 +31,9 @@ func (r Reader) EndedRoots(before time.Time, after EndedPosition, limit int) ([]
 
 // LastEvents returns the numbers of the last event about each of the tasks.
 func (r Reader) LastEvents(taskIDs []string) (map[string]int64, error) {
-	last := make(map[string]int64, len(taskIDs))
-	_, err := list(r, func(rs rows) (struct{}, error) {
-		var id string
-		var seq int64
-		err := rs.Scan(&id, &seq)
-		last[id] = seq
-		return struct{}{}, err
-	}, "SELECT task_id, max(seq) FROM events WHERE workspace_id || '' = $1 AND "+fmt.Sprintf(r.d.inList, "task_id", 2)+" AND task_id <> '' GROUP BY task_id",
+	return mapByID(r, scanNumber,
+		"SELECT task_id, max(seq) FROM events WHERE workspace_id || '' = $1 AND "+fmt.Sprintf(r.d.inList, "task_id", 2)+" AND task_id <> '' GROUP BY task_id",
 		r.workspace, columnText(taskIDs))
-	return last, err
 }
 
 // EventSeqs returns the numbers of all events about the tasks, in order.
@@ -51,15 +44,7 @@ func (r Reader) EventSeqs(taskIDs []string) ([]int64, error) {
 
 // TaskVersions returns the versions of the tasks, by id.
 func (r Reader) TaskVersions(ids []string) (map[string]int64, error) {
-	versions := make(map[string]int64, len(ids))
-	_, err := list(r, func(rs rows) (struct{}, error) {
-		var id string
-		var version int64
-		err := rs.Scan(&id, &version)
-		versions[id] = version
-		return struct{}{}, err
-	}, fmt.Sprintf(r.d.byID, "id, version", "tasks"), r.workspace, columnText(ids))
-	return versions, err
+	return mapByID(r, scanNumber, fmt.Sprintf(r.d.byID, "id, version", "tasks"), r.workspace, columnText(ids))
 }
 
 // TasksInUse returns which of the tasks something still needs: a task that waits for one and is not among them, a pending

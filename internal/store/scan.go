@@ -33,6 +33,24 @@ func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) 
 	return out, err
 }
 
+// mapByID reads all rows. Each has an id, and a value that belongs to it.
+func mapByID[T any](r Reader, scan func(rs rows, id *string) (T, error), sql string, args ...any) (map[string]T, error) {
+	out := map[string]T{}
+	_, err := list(r, func(rs rows) (struct{}, error) {
+		var id string
+		v, err := scan(rs, &id)
+		out[id] = v
+		return struct{}{}, err
+	}, sql, args...)
+	return out, err
+}
+
+// scanNumber reads a row of an id and a number.
+func scanNumber(rs rows, id *string) (n int64, err error) {
+	err = rs.Scan(id, &n)
+	return n, err
+}
+
 // scanInto returns a look-up that appends every row to a list.
 func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
 	return lookup{sql: sql, args: args, scanRows: func(rs rows) error {

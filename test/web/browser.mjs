@@ -164,6 +164,17 @@ export async function press(page, ...keys) {
   await Promise.all(keys.map((key) => page.keyboard.press(key)));
 }
 
+/**
+ * Chooses the one option that fits what is typed into a list that filters. With the keyboard: a shorter list may move to
+ * the other side of its field, and a click there would go beside it.
+ */
+export async function chooseTyped(field, typed, name) {
+  await field.fill(typed);
+  await field.page().getByRole('option', { name }).waitFor();
+  await field.press('ArrowDown');
+  await field.press('Enter');
+}
+
 /** Whether screenshots are kept. */
 export const pictured = shots !== undefined;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launchFull, open, shoot, test, until } from './harness.mjs';
+import { after, approval, assertCalm, before, chooseTyped, launchFull, open, shoot, test, until } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPushService, subscribing } from './push_service.mjs';
 import { assertAccessibleEverywhere } from './accessibility.mjs';
@@ -126,8 +126,7 @@ test('quiet hours, what is wanted where, and the zone are kept', async () => {
   await page.getByText('Sat', { exact: true }).click();
   await page.getByRole('combobox', { name: 'Questions whose deadline is within the quiet hours' }).click();
   await page.getByRole('option', { name: 'all of them reach me' }).click();
-  await page.getByRole('combobox', { name: 'Time zone' }).fill('Berlin');
-  await page.getByRole('option', { name: 'Europe/Berlin' }).click();
+  await chooseTyped(page.getByRole('combobox', { name: 'Time zone' }), 'Berlin', 'Europe/Berlin');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').first().waitFor();
   const kept = await page.evaluate(() => fetch('/v1/me/notifications').then((reply) => reply.json()));

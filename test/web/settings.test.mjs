@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, gate, launch, open, press, shoot, test, until, visit } from './harness.mjs';
+import { after, assertCalm, before, chooseTyped, gate, launch, open, press, shoot, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, someHistory, startTeam, withPasskeys } from './people.mjs';
 import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
@@ -97,8 +97,7 @@ test('a group is made, changed and dissolved', async () => {
   await section('groups');
   await page.getByRole('button', { name: 'Make a group' }).click();
   await dialog().getByLabel('Name').fill('reviewers');
-  await dialog().getByRole('combobox').fill('ada');
-  await page.getByRole('option', { name: 'ada' }).click();
+  await chooseTyped(dialog().getByRole('combobox'), 'ada', 'ada');
   await press(page, 'Escape');
   await page.getByRole('option', { name: 'ada' }).waitFor({ state: 'hidden' });
   assert.equal(await dialog().count(), 1, 'Escape in a list of choices closed the dialog');
