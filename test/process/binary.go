@@ -41,6 +41,12 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// NextVersion returns the path of a newer version of the program: the same one, with one more migration.
+func NextVersion(tb testing.TB, statement string) string {
+	tb.Helper()
+	return Binary(tb, `-ldflags=-s -w -X "github.com/fermata-hq/fermata/internal/store.nextStatement=`+statement+`"`)
+}
+
 // Binary returns the path of the program, built with these flags of go build. It builds each variant once. Without
 // flags it returns the program that [BinaryEnv] names, if there is one. The program is built without the race detector,
 // so that servers are as fast as in production.

@@ -25,16 +25,12 @@ func today(t *testing.T) string { return process.Binary(t) }
 
 // next returns the path of a program whose migration adds a column. The program of today can work without the column.
 func next(t *testing.T) string {
-	return process.Binary(t, nextStatement("ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''"))
+	return process.NextVersion(t, "ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''")
 }
 
 // breaking returns the path of a program whose migration makes the database incompatible with the program of today.
 func breaking(t *testing.T) string {
-	return process.Binary(t, nextStatement("UPDATE workspaces SET min_compatible_version = 9001"))
-}
-
-func nextStatement(sql string) string {
-	return `-ldflags=-s -w -X "github.com/fermata-hq/fermata/internal/store.nextStatement=` + sql + `"`
+	return process.NextVersion(t, "UPDATE workspaces SET min_compatible_version = 9001")
 }
 
 // steps is how many acknowledgements a story has.

@@ -280,8 +280,7 @@ func (c *Cluster) Leader(ctx context.Context) *Machine {
 	return nil
 }
 
-// migrate creates the tables through the leader itself, because a migration needs a session of its own. It also makes
-// the master key.
+// migrate creates the tables and the master key, as the page about scale says.
 func (c *Cluster) migrate(ctx context.Context) error {
 	env := programEnv(c.options.Folder, "FERMATA_DATABASE="+c.DatabaseURL(), "FERMATA_MASTER_KEY_FILE="+c.masterKey(),
 		"FERMATA_DATA="+filepath.Join(c.options.Folder, "migrate"))

@@ -66,6 +66,16 @@ func (m *Machine) signal(signal syscall.Signal) {
 	m.signalPostgres(signal)
 }
 
+// Upgrade replaces the program of a replica of Fermata, as an operator does: the old one ends, then the new one starts.
+func (m *Machine) Upgrade(binary string) error {
+	p := m.Process("fermata")
+	if err := p.Stop(); err != nil {
+		return err
+	}
+	p.program = binary
+	return p.Start()
+}
+
 // IsLeader reports whether Patroni says that this machine has the leader of PostgreSQL.
 func (m *Machine) IsLeader(ctx context.Context) bool {
 	return isOK(ctx, "http://"+m.Address+":8008/primary")
