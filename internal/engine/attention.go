@@ -8,10 +8,6 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// attentionRescanInterval is how often a waiting call reads all its runs without a
-// wake-up. This finds changes without an event, such as a lease that ends.
-const attentionRescanInterval = time.Second
-
 // Attention waits until one of a worker's runs has news: messages or answers
 // that it was not handed, a reason to stop, or a new deadline. It returns at
 // once if a run has news already, and an empty list when the time of the wait
@@ -60,14 +56,15 @@ func (a *attentionWait) result() *fermata.Attention {
 func (a *attentionWait) wait(maxWait time.Duration) error {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
-	rescan := time.NewTicker(attentionRescanInterval)
-	defer rescan.Stop()
 	topics := make([]string, 0, len(a.runsByTopic))
 	for topic := range a.runsByTopic {
 		topics = append(topics, topic)
 	}
-	w, _ := a.e.hub.register(topics...)
+	w, n := a.e.hub.register(topics...)
 	defer a.e.hub.unregister(w)
+	// This finds changes without an event, such as a lease that ends, before they are recorded.
+	rescan := time.NewTicker(scaleInterval(a.e.hub.rescanInterval, n))
+	defer rescan.Stop()
 	// The waiter is registered before the runs are read, so that no change in
 	// between is lost.
 	for changed := a.runIDs; ; {

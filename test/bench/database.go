@@ -71,7 +71,10 @@ func (b *bench) newDatabase(ctx context.Context, kind, name string) (*database, 
 		}
 		d.url = fmt.Sprintf("postgres://%s:%s@%s:%d/%s?sslmode=disable", config.User, config.Password, config.Host, config.Port, d.name)
 	}
-	return d, d.withEngine(ctx, func(e *engine.Engine) error { return d.makeTokens(ctx, e) })
+	return d, d.withEngine(ctx, func(e *engine.Engine) (err error) {
+		d.tokens, err = makeTokens(ctx, e, operator)
+		return err
+	})
 }
 
 // runStatement runs a statement on the connection that creates and drops databases.
@@ -98,11 +101,16 @@ func (d *database) withEngine(ctx context.Context, fn func(*engine.Engine) error
 
 // withDB opens the database in this process.
 func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
+	return d.withOptions(ctx, store.Options{}, func(db *store.DB, _ *keys.Ring) error { return fn(db) })
+}
+
+// withOptions opens the database in this process with further options.
+func (d *database) withOptions(ctx context.Context, opts store.Options, fn func(*store.DB, *keys.Ring) error) error {
 	ring, _, err := keys.Location{Path: d.keyFile()}.LoadOrCreate(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	opts := store.Options{URL: d.url, Keys: ring}
+	opts.URL, opts.Keys = d.url, ring
 	if d.kind == sqlite {
 		opts.URL = d.file()
 	}
@@ -112,7 +120,7 @@ func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
 	}
 	err = db.Migrate(ctx)
 	if err == nil {
-		err = fn(db)
+		err = fn(db, ring)
 	}
 	return errors.Join(err, db.Close())
 }
@@ -127,24 +135,25 @@ var operator = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
 
-func (d *database) makeTokens(ctx context.Context, e *engine.Engine) error {
+// makeTokens makes tokens in the workspace of the caller.
+func makeTokens(ctx context.Context, e *engine.Engine, by fermata.Caller) (k tokens, err error) {
 	for i := range tokensOfAKind {
-		agent, err := e.CreateToken(ctx, operator, fermata.NewToken{
+		agent, err := e.CreateToken(ctx, by, fermata.NewToken{
 			Name: fmt.Sprintf("agent-%d", i), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 		})
 		if err != nil {
-			return err
+			return k, err
 		}
 		name := fmt.Sprintf("person-%d", i)
-		person, err := e.CreateToken(ctx, operator, fermata.NewToken{
+		person, err := e.CreateToken(ctx, by, fermata.NewToken{
 			Name: name, Kind: fermata.ActorHuman, Member: name, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 		})
 		if err != nil {
-			return err
+			return k, err
 		}
-		d.tokens.agents, d.tokens.people = append(d.tokens.agents, agent.Secret), append(d.tokens.people, person.Secret)
+		k.agents, k.people = append(k.agents, agent.Secret), append(k.people, person.Secret)
 	}
-	return nil
+	return k, nil
 }
 
 // flags returns the server's flags for the database.
@@ -181,6 +190,17 @@ func (d *database) size(ctx context.Context) (int64, error) {
 		return conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&size)
 	})
 	return size, err
+}
+
+// sizeWithoutDeadRows returns the size after the vacuums that PostgreSQL does by itself in the background. The second one
+// lets indexes use the pages again that the first one emptied.
+func (d *database) sizeWithoutDeadRows(ctx context.Context) (int64, error) {
+	if d.kind == postgres {
+		if err := d.execAll(ctx, "VACUUM", "VACUUM"); err != nil {
+			return 0, err
+		}
+	}
+	return d.size(ctx)
 }
 
 // drop frees the disk space before the next measurement. The rest is removed with the folder and the cluster.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -37,29 +35,12 @@ func (d *database) fill(ctx context.Context, n int) error {
 }
 
 func suspendMany(ctx context.Context, e *engine.Engine, n int) error {
-	var task fermata.NewTask
-	var claim fermata.ClaimRequest
-	var finish fermata.Finish
-	for _, text := range []struct {
-		body string
-		into any
-	}{{taskBody, &task}, {claimBody, &claim}, {`{"token":1` + askRest + "1d" + askEnd, &finish}} {
-		if err := json.Unmarshal([]byte(text.body), text.into); err != nil {
-			return err
-		}
-	}
-	return doConcurrently(128, n, func(int, int) error { return suspendOne(ctx, e, task, claim, finish) })
-}
-
-func suspendOne(ctx context.Context, e *engine.Engine, n fermata.NewTask, r fermata.ClaimRequest, f fermata.Finish) error {
-	if _, err := e.CreateTask(ctx, filler, n); err != nil {
-		return fmt.Errorf("create: %w", err)
-	}
-	c, err := e.Claim(ctx, filler, r)
+	p, err := newPlayer(e)
 	if err != nil {
-		return fmt.Errorf("claim: %w", err)
+		return err
 	}
-	f.Token = c.Run.Token
-	_, err = e.Finish(ctx, filler, c.Run.ID, f)
-	return err
+	return doConcurrently(128, n, func(int, int) error {
+		_, err := p.suspend(ctx)
+		return err
+	})
 }

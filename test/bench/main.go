@@ -61,6 +61,8 @@ var parts = []part{
 	{"steps", (*bench).steps},
 	{"web", (*bench).web},
 	{"big", (*bench).big},
+	{"day", (*bench).day},
+	{"workspaces", (*bench).workspaces},
 }
 
 func main() {
