@@ -157,6 +157,10 @@ test('the rules for questions are checked in the form, and saved', async () => {
   await reminders.fill('');
   await reminders.pressSequentially('2h, 1d');
   await page.getByLabel('And then every').fill('2d');
+  await page.getByLabel('Ended tasks').fill('1h');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText('Write a time such as 90d').waitFor();
+  await page.getByLabel('Ended tasks').fill('365d');
   await page.getByRole('button', { name: 'Save the rules' }).click();
   await page.getByText('The rules are saved.').first().waitFor();
   const policy = await server.call('GET', '/v1/policies');
@@ -166,6 +170,7 @@ test('the rules for questions are checked in the form, and saved', async () => {
   assert.deepEqual(policy.resumed_timeout, { approval: '3d' });
   assert.deepEqual(policy.reminders, ['2h', '1d']);
   assert.equal(policy.remind_every, '2d');
+  assert.equal(policy.keep_tasks, '365d');
   assertCalm(page);
 });
 

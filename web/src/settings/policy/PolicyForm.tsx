@@ -16,6 +16,7 @@ import { Assurance } from './Assurance';
 import { Deadlines } from './Deadlines';
 import { Gate } from './Gate';
 import { Guesses } from './Guesses';
+import { Kept } from './Kept';
 import { Links } from './Links';
 import { checkPolicy, type PolicyPartProps } from './policy';
 import { ResumedQuestions } from './ResumedQuestions';
@@ -58,6 +59,7 @@ function Fields({ initial, onSaved }: { initial: Policy; onSaved: (policy: Polic
             <Admins {...props} />
             <Links {...props} />
             <Gate {...props} />
+            <Kept {...props} />
           </Stack>
         </Fieldset>
         {admin && (

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '@/api/types';
 import { checkPolicy, readReminders, withTime, writeReminders } from './policy';
 
-const words = { notADuration: 'time', above: 'above', timeOrNever: 'time or never', reminderTimes: 'times', repeatTime: 'repeat', percent: 'percent', crossed: 'crossed', undoRange: (most: number) => `0–${most}` };
+const words = { notADuration: 'time', above: 'above', timeOrNever: 'time or never', reminderTimes: 'times', repeatTime: 'repeat', keepTime: 'keep', percent: 'percent', crossed: 'crossed', undoRange: (most: number) => `0–${most}` };
 const good: Policy = { min_timeout: '5m', max_timeout: '24h', allow_never: true, allow_longer: true, allow_shorter: false };
 
 describe('a policy', () => {
@@ -26,6 +26,8 @@ describe('a policy', () => {
     [{ auto_confidence: 40, ask_confidence: 50 }, { ask_confidence: 'crossed' }],
     [{ auto_confidence: 50, ask_confidence: 50 }, {}],
     [{ undo_seconds: 0 }, {}],
+    [{ keep_tasks: '90d', keep_logs: 'never', keep_deliveries: '' }, {}],
+    [{ keep_tasks: '23h', keep_logs: 'soon' }, { keep_tasks: 'keep', keep_logs: 'keep' }],
     [{ undo_seconds: 301 }, { undo_seconds: '0–300' }],
   ])('with %j has the faults %j', (change, errors) => expect(checkPolicy({ ...good, ...change }, words)).toEqual(errors));
 

@@ -17,6 +17,9 @@ export const maxReminders = 10;
 
 export const maxUndoSeconds = 300;
 
+/** What is kept for a time after its end. */
+export const keptKinds = ['keep_tasks', 'keep_logs', 'keep_deliveries'] as const;
+
 /** The properties of one part of the form. */
 export interface PolicyPartProps {
   policy: Policy;
@@ -30,6 +33,7 @@ interface Words {
   timeOrNever: string;
   reminderTimes: string;
   repeatTime: string;
+  keepTime: string;
   percent: string;
   crossed: string;
   undoRange: (most: number) => string;
@@ -59,6 +63,10 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
   if (reminders.length > maxReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !isWithin(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
   const every = policy.remind_every;
   if (every !== undefined && every !== '' && every !== 'never' && !isWithin(every, hour, 360 * day)) errors.remind_every = words.repeatTime;
+  for (const kind of keptKinds) {
+    const time = policy[kind] ?? '';
+    if (time !== '' && time !== 'never' && !isWithin(time, day, Infinity)) errors[kind] = words.keepTime;
+  }
   const { auto_confidence: auto, ask_confidence: ask, undo_seconds: undo } = policy;
   if (auto !== undefined && !isWhole(auto, 100)) errors.auto_confidence = words.percent;
   if (ask !== undefined && !isWhole(ask, 100)) errors.ask_confidence = words.percent;
