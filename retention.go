@@ -47,13 +47,14 @@ type RemovedTasks struct {
 	Count   int64     `json:"count"`
 }
 
-// Removal is what retention removed in one transaction. It is the data of [EventRetentionApplied].
+// Removal is what retention removed, in one transaction or several. It is the data of [EventRetentionApplied].
 type Removal struct {
 	Tasks []RemovedTasks `json:"tasks,omitempty"`
 	// Events is the number of removed events. UpTo is the number up to which the chain is trimmed.
 	Events int64 `json:"events,omitempty"`
 	UpTo   int64 `json:"up_to,omitempty"`
-	// Logs is the number of runs whose log was removed.
+	// Logs is the number of runs whose log was removed, and Deliveries that of removed messages to people, both apart from
+	// those of removed tasks.
 	Logs       int64 `json:"logs,omitempty"`
 	Deliveries int64 `json:"deliveries,omitempty"`
 }
@@ -72,16 +73,31 @@ func (r Removal) TaskCount() int64 {
 	return n
 }
 
+// Add returns what both removals removed together.
+func (r Removal) Add(other Removal) Removal {
+	tasks := slices.Clone(r.Tasks)
+	for _, t := range other.Tasks {
+		tasks = addRemoved(tasks, t)
+	}
+	return Removal{
+		Tasks: tasks, Events: r.Events + other.Events, UpTo: max(r.UpTo, other.UpTo), Logs: r.Logs + other.Logs, Deliveries: r.Deliveries + other.Deliveries,
+	}
+}
+
+func addRemoved(counts []RemovedTasks, more RemovedTasks) []RemovedTasks {
+	at := slices.IndexFunc(counts, func(c RemovedTasks) bool { return c.Project == more.Project && c.State == more.State })
+	if at < 0 {
+		return append(counts, more)
+	}
+	counts[at].Count += more.Count
+	return counts
+}
+
 // CountRemoved returns the numbers of the tasks by project and state, in a fixed order.
 func CountRemoved(tasks []*Task) []RemovedTasks {
 	var counts []RemovedTasks
 	for _, t := range tasks {
-		at := slices.IndexFunc(counts, func(c RemovedTasks) bool { return c.Project == t.Project && c.State == t.State })
-		if at < 0 {
-			counts = append(counts, RemovedTasks{Project: t.Project, State: t.State})
-			at = len(counts) - 1
-		}
-		counts[at].Count++
+		counts = addRemoved(counts, RemovedTasks{Project: t.Project, State: t.State, Count: 1})
 	}
 	return counts
 }
@@ -97,7 +113,7 @@ type Retention struct {
 	// there.
 	TrimmedTo     int64 `json:"trimmed_to" doc:"the event up to which events were removed"`
 	RemovedEvents int64 `json:"removed_events"`
-	// LastRemoval is what was removed last, and LastRemovalAt when.
-	LastRemoval   *Removal   `json:"last_removal,omitempty"`
+	// LastRemoval is what was removed when the server last looked and found something, and LastRemovalAt when that ended.
+	LastRemoval   *Removal   `json:"last_removal,omitempty" doc:"what was removed when the server last found something; logs and deliveries of removed tasks are not counted by themselves"`
 	LastRemovalAt *time.Time `json:"last_removal_at,omitempty"`
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,13 +103,31 @@ type Verification struct {
 	lastSeq int64
 	// beginsAnywhere allows the chain to begin with any event. hasBegun reports whether it has.
 	beginsAnywhere, hasBegun bool
-	// checkRange checks the signature of a trimmed range.
-	checkRange func(fermata.SignedTrimmedRange) error
+	// signatures verifies what the server signed; nil if nobody does. recent are the hashes of the last events, which
+	// checkpoints in the chain may sign.
+	signatures Signatures
+	recent     []recentHash
 }
 
-// CheckRanges sets how the signatures of trimmed ranges are checked. Without it, they are not checked.
-func (v *Verification) CheckRanges(check func(fermata.SignedTrimmedRange) error) {
-	v.checkRange = check
+// Signatures verifies what a server signed: the checkpoints in its chain, and the trimmed ranges.
+type Signatures interface {
+	Verify(signed fermata.SignedCheckpoint) error
+	VerifyRange(signed fermata.SignedTrimmedRange) error
+}
+
+// maxRecent is the largest number of events between an event and the checkpoint that signs it. A server signs much sooner.
+const maxRecent = 1 << 14
+
+// recentHash is the hash of an event.
+type recentHash struct {
+	seq  int64
+	hash string
+}
+
+// VerifySignatures also verifies the signatures in the chain. Without it, they are not verified: whoever can write the chain
+// can then make up a trimmed range.
+func (v *Verification) VerifySignatures(s Signatures) {
+	v.signatures, v.recent = s, make([]recentHash, maxRecent)
 }
 
 // EnterRange continues the chain with a range from which retention removed events, and reports whether the chain is whole up
@@ -118,11 +137,12 @@ func (v *Verification) EnterRange(signed fermata.SignedTrimmedRange) bool {
 	if v.report.Problem != "" {
 		return false
 	}
-	if v.checkRange != nil {
-		if err := v.checkRange(signed); err != nil {
+	if v.signatures != nil {
+		if err := v.signatures.VerifyRange(signed); err != nil {
 			v.report.Problem = err.Error()
 			return false
 		}
+		v.report.SignedTo = signed.Last
 	}
 	if err := v.chain.EnterRange(signed.TrimmedRange); err != nil {
 		v.report.Problem = err.Error()
@@ -178,6 +198,32 @@ func (v *Verification) VerifyNext(e *fermata.Event) bool {
 	} else if ok {
 		v.report.Witnessed++
 	}
+	if v.signatures == nil {
+		return true
+	}
+	v.recent[e.Seq%maxRecent] = recentHash{e.Seq, e.Hash}
+	return e.Type != fermata.EventAuditCheckpoint || v.verifyCheckpoint(e)
+}
+
+// verifyCheckpoint verifies a checkpoint in the chain. It counts only if it signs an event that was verified before.
+func (v *Verification) verifyCheckpoint(e *fermata.Event) bool {
+	var signed fermata.SignedCheckpoint
+	err := json.Unmarshal(e.Data, &signed)
+	if err == nil {
+		err = v.signatures.Verify(signed)
+	}
+	if err != nil {
+		v.report.Problem = fmt.Sprintf("event %d holds no valid checkpoint: %v", e.Seq, err)
+		return false
+	}
+	switch known := v.recent[max(signed.Seq, 0)%maxRecent]; {
+	case known.seq != signed.Seq || signed.Seq == 0:
+	case known.hash != signed.Hash:
+		v.report.Problem = fmt.Sprintf("event %d is not the one that the checkpoint in event %d signed", signed.Seq, e.Seq)
+		return false
+	default:
+		v.report.Checkpoints, v.report.SignedTo = v.report.Checkpoints+1, signed.Seq
+	}
 	return true
 }
 
@@ -189,6 +235,9 @@ func (v *Verification) Report() AuditReport {
 	}
 	if r.Problem == "" && v.lastSeq > v.chain.Seq {
 		r.Problem = fmt.Sprintf("it ends at event %d, and event %d was signed", v.chain.Seq, v.lastSeq)
+		if v.beginsAnywhere {
+			r.Problem += ": its end was cut off, or it is older than the checkpoints"
+		}
 	}
 	r.OK = r.Problem == ""
 	return r

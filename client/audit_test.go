@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
+	"github.com/fermata-hq/fermata/internal/keys"
 )
 
 // exportLines returns n lines of an export. They hold a chain of events that
@@ -55,6 +57,66 @@ func TestExportIsVerified(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+}
+
+// Checkpoints in an export are verified with the public key, and compared with the events before them.
+func TestCheckpointsInAnExportAreVerified(t *testing.T) {
+	t.Parallel()
+	signer, err := checkpoint.NewSigner(keys.New().AuditSigner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := checkpoint.NewSigner(keys.New().AuditSigner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := exportLines(1, 3)
+	second, third := eventOf(t, lines[1]), eventOf(t, lines[2])
+	signed := func(s *checkpoint.Signer, seq int64, hash string) string {
+		c, err := s.Sign(fermata.Checkpoint{Workspace: "default", Seq: seq, Hash: hash, At: time.UnixMilli(1).UTC()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := fermata.Event{Type: fermata.EventAuditCheckpoint, Actor: fermata.SystemActor, At: time.UnixMilli(1).UTC(), Data: encode(t, c)}
+		e.Link(4, third.Hash)
+		return string(encode(t, e)) + "\n"
+	}
+	for name, c := range map[string]struct {
+		checkpoint string
+		ok         bool
+		signedTo   int64
+	}{
+		"the last event":    {signed(signer, 3, third.Hash), true, 3},
+		"an event before":   {signed(signer, 2, second.Hash), true, 2},
+		"another event":     {signed(signer, 2, "another hash"), false, 0},
+		"no event":          {signed(signer, 0, ""), true, 0},
+		"an event after it": {signed(signer, 9, "later"), true, 0},
+		"signed by another": {signed(other, 3, third.Hash), false, 0},
+	} {
+		v := NewVerification(nil)
+		v.VerifySignatures(signer)
+		got := v.VerifyExport(strings.NewReader(strings.Join(lines, "") + c.checkpoint))
+		if got.OK != c.ok || got.SignedTo != c.signedTo || got.OK && got.Events != 4 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func eventOf(t *testing.T, line string) (e fermata.Event) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func TestExportThatIsCutOffIsAnError(t *testing.T) {

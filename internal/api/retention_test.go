@@ -66,7 +66,9 @@ func TestATrimmedChainIsVerifiedEverywhere(t *testing.T) {
 	w.OK(err)
 	w.Equal(onServer.Events, n)
 	v := client.NewVerification(nil)
-	v.CheckRanges(func(r fermata.SignedTrimmedRange) error { return checkpoint.VerifyRange(r, key) })
+	signatures, err := checkpoint.NewVerifier(key)
+	w.OK(err)
+	v.VerifySignatures(signatures)
 	report := v.VerifyExport(&export)
 	if !report.OK || report.Events != n || report.Removed != kept.RemovedEvents {
 		t.Fatalf("got %+v", report)

@@ -21,10 +21,33 @@ type PrivateKey interface {
 	Sign(message []byte) []byte
 }
 
-// Signer signs checkpoints with one key.
+// Verifier verifies what a server signed, with the public key of that server.
+type Verifier struct{ public note.Verifier }
+
+// NewVerifier returns a verifier for a public key, as [Signer.PublicKey] returns it.
+func NewVerifier(publicKey string) (*Verifier, error) {
+	public, err := note.NewVerifier(strings.TrimSpace(publicKey))
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no public key of the audit: %v", publicKey, err).
+			WithHint("'fermata audit verify' prints it")
+	}
+	return &Verifier{public}, nil
+}
+
+// Verify returns an error if this key did not sign the checkpoint, or the checkpoint was changed.
+func (v *Verifier) Verify(c fermata.SignedCheckpoint) error {
+	return v.checkNote(c.Note, c.Text(), fmt.Sprintf("the checkpoint at event %d", c.Seq))
+}
+
+// VerifyRange returns an error if this key did not sign the trimmed range, or the range was changed.
+func (v *Verifier) VerifyRange(r fermata.SignedTrimmedRange) error {
+	return v.checkNote(r.Note, r.Text(), fmt.Sprintf("the trimmed range from event %d to %d", r.First, r.Last))
+}
+
+// Signer signs checkpoints, trimmed ranges and receipts with one key, and verifies its signatures.
 type Signer struct {
+	*Verifier
 	key       PrivateKey
-	verifier  note.Verifier
 	publicKey string
 }
 
@@ -34,14 +57,11 @@ func NewSigner(private PrivateKey) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	public, err := note.NewVerifier(text)
-	if err != nil {
-		return nil, err
-	}
-	return &Signer{private, public, text}, nil
+	v, err := NewVerifier(text)
+	return &Signer{v, private, text}, err
 }
 
-// PublicKey returns the key that verifies the signatures, in the form that [Verify] takes.
+// PublicKey returns the key that verifies the signatures, as text.
 func (s *Signer) PublicKey() string { return s.publicKey }
 
 // Sign returns the checkpoint with its signature.
@@ -50,36 +70,17 @@ func (s *Signer) Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error) {
 	return fermata.SignedCheckpoint{Checkpoint: c, Note: string(signed)}, err
 }
 
-// Verify returns an error if this key did not sign the checkpoint, or the checkpoint was changed.
-func (s *Signer) Verify(c fermata.SignedCheckpoint) error { return check(c, s.verifier) }
-
-// Verify returns an error if the public key did not sign the checkpoint, or the checkpoint was changed.
-func Verify(c fermata.SignedCheckpoint, publicKey string) error {
-	public, err := verifier(publicKey)
-	if err != nil {
-		return err
-	}
-	return check(c, public)
-}
-
-func verifier(publicKey string) (note.Verifier, error) {
-	public, err := note.NewVerifier(strings.TrimSpace(publicKey))
-	if err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no public key of the audit: %v", publicKey, err).
-			WithHint("'fermata audit verify' prints it")
-	}
-	return public, nil
-}
-
-func check(c fermata.SignedCheckpoint, public note.Verifier) error {
-	return checkNote(c.Note, c.Text(), fmt.Sprintf("the checkpoint at event %d", c.Seq), public)
+// SignRange returns the trimmed range with its signature.
+func (s *Signer) SignRange(r fermata.TrimmedRange) (fermata.SignedTrimmedRange, error) {
+	signed, err := note.Sign(&note.Note{Text: r.Text()}, noteSigner{s})
+	return fermata.SignedTrimmedRange{TrimmedRange: r, Note: string(signed)}, err
 }
 
 // checkNote returns an error if a note is not signed with the key, or is for another text. name names what it signs.
-func checkNote(signed, text, name string, public note.Verifier) error {
-	opened, err := note.Open([]byte(signed), note.VerifierList(public))
+func (v *Verifier) checkNote(signed, text, name string) error {
+	opened, err := note.Open([]byte(signed), note.VerifierList(v.public))
 	if err != nil {
-		return fmt.Errorf("%s is not signed with the key %s+%08x: %w", name, public.Name(), public.KeyHash(), err)
+		return fmt.Errorf("%s is not signed with the key %s+%08x: %w", name, v.public.Name(), v.public.KeyHash(), err)
 	}
 	if opened.Text != text {
 		return fmt.Errorf("%s was changed: its signature is for another text", name)
@@ -90,6 +91,6 @@ func checkNote(signed, text, name string, public note.Verifier) error {
 // noteSigner is a [note.Signer] for the key.
 type noteSigner struct{ s *Signer }
 
-func (n noteSigner) Name() string                        { return n.s.verifier.Name() }
-func (n noteSigner) KeyHash() uint32                     { return n.s.verifier.KeyHash() }
+func (n noteSigner) Name() string                        { return n.s.public.Name() }
+func (n noteSigner) KeyHash() uint32                     { return n.s.public.KeyHash() }
 func (n noteSigner) Sign(message []byte) ([]byte, error) { return n.s.key.Sign(message), nil }

@@ -18,13 +18,17 @@ func TestOnlyTheKeyOfTheServerSignsACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkpoint.Verify(signed, signer.PublicKey()+"\n"); err != nil {
+	v, err := checkpoint.NewVerifier(signer.PublicKey() + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Verify(signed); err != nil {
 		t.Error(err)
 	}
 	if err := newSigner(t).Verify(signed); err == nil {
 		t.Error("another key opens it")
 	}
-	if err := checkpoint.Verify(signed, "x"); err == nil {
+	if _, err := checkpoint.NewVerifier("x"); err == nil {
 		t.Error("no key opens it")
 	}
 	for name, change := range map[string]func(*fermata.SignedCheckpoint){

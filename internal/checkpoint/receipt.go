@@ -22,13 +22,13 @@ func (s *Signer) SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, 
 
 // OpenReceipt verifies that the public key signed the note, and returns the receipt in it.
 func OpenReceipt(signed []byte, publicKey string) (r fermata.DecisionReceipt, err error) {
-	public, err := verifier(publicKey)
+	v, err := NewVerifier(publicKey)
 	if err != nil {
 		return r, err
 	}
-	opened, err := note.Open(signed, note.VerifierList(public))
+	opened, err := note.Open(signed, note.VerifierList(v.public))
 	if err != nil {
-		return r, fmt.Errorf("the receipt is not signed with the key %s+%08x: %w", public.Name(), public.KeyHash(), err)
+		return r, fmt.Errorf("the receipt is not signed with the key %s+%08x: %w", v.public.Name(), v.public.KeyHash(), err)
 	}
 	title, data, _ := strings.Cut(opened.Text, "\n")
 	if err := json.Unmarshal([]byte(data), &r); err != nil || title != fermata.ReceiptTitle || r.Resolution == nil {

@@ -51,7 +51,7 @@ var fileFlags = map[string][]string{
 	"resume --message":      {"resume", "q_1", "--message", "@FILE"},
 	"workflow test":         {"workflow", "test", "FILE", "--answers", "file_test.go"},
 	"workflow test answers": {"workflow", "test", "file_test.go", "--answers", "FILE"},
-	"audit verify witness":  {"audit", "verify", "--witness", "FILE", "--public-key", "k"},
+	"audit verify witness":  {"audit", "verify", "--witness", "FILE", "--public-key", somePublicKey},
 	"audit verify --file":   {"audit", "verify", "--file", "FILE"},
 	"--token":               {"list", "--token", "@FILE"},
 	"worker --agent-token":  {"worker", "--agent-token", "@FILE"},
@@ -140,12 +140,46 @@ func TestFilesThatAreNoExport(t *testing.T) {
 	}
 	for _, text := range []string{"caf\xe9\n", strings.Repeat(" ", 10<<20)} {
 		file := clitest.WriteFile(t, "audit.witness", text)
-		if code, out, talk := clitest.Run(t, "", "audit", "verify", "--witness", file, "--public-key", "k"); code != session.ExitUsage || out != "" || !strings.Contains(talk, file) {
+		if code, out, talk := clitest.Run(t, "", "audit", "verify", "--witness", file, "--public-key", somePublicKey); code != session.ExitUsage || out != "" || !strings.Contains(talk, file) {
 			t.Errorf("a witness: exit code %d: %s%.300s", code, out, talk)
 		}
 	}
 	if code, out, talk := clitest.Run(t, "", "audit", "verify", "--file", clitest.WriteFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 event, ") {
 		t.Errorf("a whole export: exit code %d: %s%s", code, out, talk)
+	}
+}
+
+// somePublicKey is the public key of a server that nobody runs.
+const somePublicKey = "fermata-audit+439a5f4b+ARBG+NseZolVugdAxGVFwrs+txxmXBPhUcg7pdOfmG3q"
+
+// Whoever can write an export can make up a range whose events were removed. Without the public key nobody sees that, and the
+// command says so.
+func TestARangeThatNobodySignedIsNotCalledSigned(t *testing.T) {
+	t.Parallel()
+	made := fermata.SignedTrimmedRange{TrimmedRange: fermata.TrimmedRange{
+		Workspace: "default", First: 1, Last: 3, Hash: "made up", KeptHash: fermata.HashEvents(nil), At: time.UnixMilli(1).UTC(),
+	}, Note: "junk"}
+	e := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.SystemActor, At: time.UnixMilli(1).UTC()}
+	e.Link(4, made.Hash)
+	var export strings.Builder
+	for _, document := range []any{map[string]any{"trimmed_range": made}, e} {
+		line, err := json.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		export.Write(append(line, '\n'))
+	}
+	file := clitest.WriteFile(t, "audit.jsonl", export.String())
+	code, out, talk := clitest.Run(t, "", "audit", "verify", "--file", file)
+	if code != 0 || !strings.Contains(out, "3 events removed by the policy, as unchecked ranges say") || !strings.Contains(talk, "no signature was checked") {
+		t.Errorf("without a key: exit code %d: %s%s", code, out, talk)
+	}
+	code, out, talk = clitest.Run(t, "", "audit", "verify", "--file", file, "--public-key", somePublicKey)
+	if code != session.ExitFailed || out != "" || !strings.Contains(talk, "the trimmed range from event 1 to 3 is not signed with the key") {
+		t.Errorf("with a key: exit code %d: %s%s", code, out, talk)
+	}
+	if code, _, talk := clitest.Run(t, "", "audit", "verify", "--file", file, "--public-key", "hello"); code != session.ExitUsage || !strings.Contains(talk, "no public key") {
+		t.Errorf("with no key at all: exit code %d: %s", code, talk)
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -12,7 +13,7 @@ import (
 type retentionCommand struct{}
 
 func (retentionCommand) Help() string {
-	return `The policy says how long things are kept: keep_tasks for tasks after their end, with their questions, messages, runs and events; keep_logs for the logs of runs; keep_deliveries for messages that were sent. Without these, all is kept for ever. The server removes hourly what has been kept longer.
+	return `The policy says how long things are kept: keep_tasks for tasks after their end, with their questions, messages, runs and events; keep_logs for the logs of runs; keep_deliveries for messages that were sent. Without these, all is kept for ever. Ten minutes after its start and then hourly, the server removes what has been kept longer.
 
 A task stays while a task above, below or behind it is younger or not ended. The chain of events stays verifiable: signed ranges take the place of what was removed. Export the audit first if you must keep it.
 
@@ -40,18 +41,48 @@ func (c *retentionCommand) Run(ctx context.Context, s *session.Session) error {
 	t.Add("logs of runs", keptFor(r.KeepLogs), "keep_logs")
 	t.Add("sent messages", keptFor(r.KeepDeliveries), "keep_deliveries")
 	s.PrintTable(t, "")
-	out := s.Stdout()
+	printRemovals(s.Stdout(), r)
+	return nil
+}
+
+// printRemovals prints what was removed, and what comes next.
+func printRemovals(out terminal.Printer, r fermata.Retention) {
 	if r.OldestTask != nil {
-		out.Line("the oldest ended task: %s", dayText(*r.OldestTask))
+		out.Line("the oldest ended task: %s%s", dayText(*r.OldestTask), whyKept(r))
 	}
 	if r.TrimmedTo > 0 {
 		out.Line("%s removed up to event %d; the rest is still a chain: fermata audit verify", terminal.CountText(r.RemovedEvents, "event"), r.TrimmedTo)
 	}
-	if last := r.LastRemoval; last != nil {
-		out.Line("last removed on %s: %s, %s, %s, %s", dayText(*r.LastRemovalAt), terminal.CountText(last.TaskCount(), "task"), terminal.CountText(last.Events, "event"),
-			terminal.CountText(last.Logs, "log"), terminal.CountText(last.Deliveries, "message"))
+	limited := r.KeepTasks != fermata.Never || r.KeepLogs != fermata.Never || r.KeepDeliveries != fermata.Never
+	switch last := r.LastRemoval; {
+	case last != nil:
+		out.Line("last removed on %s: %s", dayText(*r.LastRemovalAt), removalText(*last))
+	case limited:
+		out.Line("nothing was removed so far: the server looks ten minutes after its start, and then hourly")
 	}
-	return nil
+}
+
+// whyKept says why the oldest ended task is still there although the policy keeps tasks for a shorter time.
+func whyKept(r fermata.Retention) string {
+	limit, ok := fermata.KeepLimit(r.KeepTasks, time.Now())
+	if !ok || r.LastRemoval == nil || !r.OldestTask.Before(limit) {
+		return ""
+	}
+	return "; it stays while an open task, a question or a message needs it"
+}
+
+// removalText says what was removed. Logs and messages of removed tasks are not counted by themselves.
+func removalText(r fermata.Removal) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int64
+		noun string
+	}{{r.TaskCount(), "task"}, {r.Events, "event"}, {r.Logs, "log"}, {r.Deliveries, "message"}} {
+		if part.n > 0 {
+			parts = append(parts, terminal.CountText(part.n, part.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func keptFor(t fermata.Timeout) string {

@@ -222,13 +222,28 @@ func keepTime(t fermata.Timeout) fermata.Timeout {
 	return t
 }
 
-// addLastRemoval adds what was removed last to the report.
+// addLastRemoval adds to the report what the last look removed that found something: all removals within an interval before
+// the last one.
 func addLastRemoval(r store.Reader, report *fermata.Retention) error {
-	last, err := newestEvent(r, fermata.EventRetentionApplied)
-	if err != nil || last == nil {
-		return err
+	const page = 100
+	var before int64
+	for {
+		events, err := r.Events(store.EventFilter{Types: []string{string(fermata.EventRetentionApplied)}, Before: before, Newest: true, Limit: page})
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if report.LastRemoval == nil {
+				report.LastRemoval, report.LastRemovalAt = &fermata.Removal{}, &e.At
+			}
+			if report.LastRemovalAt.Sub(e.At) >= retentionInterval {
+				return nil
+			}
+			*report.LastRemoval = report.LastRemoval.Add(removalOf(e))
+			before = e.Seq
+		}
+		if len(events) < page {
+			return nil
+		}
 	}
-	removed := removalOf(last)
-	report.LastRemoval, report.LastRemovalAt = &removed, &last.At
-	return nil
 }

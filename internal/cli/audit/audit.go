@@ -27,7 +27,10 @@ type verifyCommand struct {
 	Here    bool   `xor:"where" help:"Read all events and check them here, instead of trusting the server to."`
 	File    string `xor:"where" placeholder:"FILE" help:"Check an export instead, without a server; - is standard input."`
 	Witness string `placeholder:"FILE" help:"Compare with the signed checkpoints of this witness, too; needs --public-key."`
-	Key     string `name:"public-key" placeholder:"KEY" help:"Public key of the checkpoints and trimmed ranges, which 'fermata audit verify' prints: keep it where the server is not."`
+	Key     string `name:"public-key" placeholder:"KEY" help:"Public key of the server, which 'fermata audit verify' prints: keep it where the server is not. Without it, --here and --file check no signature."`
+
+	// verifier verifies signatures with the public key. It is nil without one.
+	verifier *checkpoint.Verifier
 }
 
 func (verifyCommand) Help() string {
@@ -35,13 +38,13 @@ func (verifyCommand) Help() string {
 
 An export may begin and end anywhere; what is between is checked.
 
-The server signs the end of the chain every few minutes, with a key that is not in its database. A witness keeps these checkpoints (fermata serve --audit-witness FILE). Compared with it, a chain that was rewritten or cut off is detected.
+The server signs the end of the chain every few minutes, and each range whose events the policy removed, with a key that is not in its database. Name the public key: without it, whoever wrote a file may have made up a range. A witness keeps the signed ends (fermata serve --audit-witness FILE). Compared with it, a chain that was rewritten or cut off is detected.
 
 Examples:
 
     fermata audit verify
     fermata audit verify --here --witness audit.witness --public-key "$(cat audit.pub)"
-    fermata audit verify --file audit.jsonl`
+    fermata audit verify --file audit.jsonl --public-key "$(cat audit.pub)"`
 }
 
 func (c *verifyCommand) Run(ctx context.Context, s *session.Session) error {
@@ -68,6 +71,11 @@ func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckp
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--public-key is for --witness, --here and --file").
 			WithHint("without them, the server checks the signatures with its own key")
 	}
+	if c.Key != "" {
+		if c.verifier, err = checkpoint.NewVerifier(c.Key); err != nil {
+			return nil, err
+		}
+	}
 	if c.Witness == "" {
 		return nil, nil
 	}
@@ -83,7 +91,7 @@ func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckp
 		return nil, session.FlagErrorf("--witness", "%s is empty, or holds no checkpoint", c.Witness)
 	}
 	for _, signed := range witnessCheckpoints {
-		if err := checkpoint.Verify(signed, c.Key); err != nil {
+		if err := c.verifier.Verify(signed); err != nil {
 			return nil, session.FlagErrorf("--witness", "%s: %v", c.Witness, err)
 		}
 	}
@@ -93,8 +101,8 @@ func (c *verifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckp
 // newVerification returns a verification that checks signatures with the public key, if there is one.
 func (c *verifyCommand) newVerification(witnessCheckpoints []fermata.SignedCheckpoint) *client.Verification {
 	v := client.NewVerification(witnessCheckpoints)
-	if c.Key != "" {
-		v.CheckRanges(func(r fermata.SignedTrimmedRange) error { return checkpoint.VerifyRange(r, c.Key) })
+	if c.verifier != nil {
+		v.VerifySignatures(c.verifier)
 	}
 	return v
 }
@@ -128,7 +136,19 @@ func (c *verifyCommand) verifyLines(s *session.Session, name string, lines *bufi
 	} else if len(witnessCheckpoints) == 0 {
 		s.Stderr().Line("a file cannot say whether events follow its last one: name a witness (--witness), or compare with fermata audit verify")
 	}
-	return reportAudit(s, report)
+	return c.reportLocal(s, report)
+}
+
+// reportLocal reports what this program checked itself, and warns if it checked no signature.
+func (c *verifyCommand) reportLocal(s *session.Session, r client.AuditReport) error {
+	switch {
+	case !r.OK || r.SignedTo > 0 || r.Witnessed > 0:
+	case c.verifier == nil:
+		s.Stderr().Line("no signature was checked, so whoever wrote these events may have made them up: name the public key (--public-key)")
+	default:
+		s.Stderr().Line("nothing here is signed with the public key: the events end before the first checkpoint")
+	}
+	return reportAudit(s, r)
 }
 
 // verifyOnServer lets the server check the chain.
@@ -168,7 +188,7 @@ func (c *verifyCommand) verifyLocally(ctx context.Context, s *session.Session, w
 		return nil
 	}, nil)
 	if report := v.Report(); err == nil || report.Problem != "" {
-		return reportAudit(s, report)
+		return c.reportLocal(s, report)
 	}
 	return err
 }
@@ -195,11 +215,17 @@ func eventRange(r client.AuditReport) string {
 
 // printCheckpoints prints how much of a chain is signed, and how many checkpoints outside the database agree with it.
 func printCheckpoints(s *session.Session, r client.AuditReport) {
-	if r.Removed > 0 {
-		s.Stdout().Line("%s removed by the policy; signed ranges take their place", terminal.CountText(r.Removed, "event"))
+	switch removed := terminal.CountText(r.Removed, "event"); {
+	case r.Removed == 0:
+	case r.SignedTo == 0 && r.PublicKey == "":
+		s.Stdout().Line("%s removed by the policy, as unchecked ranges say", removed)
+	default:
+		s.Stdout().Line("%s removed by the policy; signed ranges take their place", removed)
 	}
 	if r.PublicKey != "" {
 		s.Stdout().Line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
+	} else if r.SignedTo > 0 {
+		s.Stdout().Line("signed up to event %d with the public key", r.SignedTo)
 	}
 	if r.Witnessed > 0 {
 		s.Stdout().Line("agrees with %s outside the database", terminal.CountText(r.Witnessed, "checkpoint"))
