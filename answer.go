@@ -200,7 +200,7 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 		}
 		v, err := it.Normalize(value)
 		if err != nil {
-			ps.add(fieldName, "%s", err)
+			ps.addError(fieldName, err)
 			outsideOptions = outsideOptions || it.IsStrict()
 			continue
 		}

@@ -79,7 +79,7 @@ func (n NewGateRule) Check() error {
 	}
 	if n.ExpiresIn != "" && n.ExpiresIn != Never {
 		if _, err := n.ExpiresIn.Duration(); err != nil {
-			ps.add("expires_in", "%s", err)
+			ps.addError("expires_in", err)
 		}
 	}
 	if n.Uses < 0 || n.Uses > 0 && n.Decision != GateAllow {

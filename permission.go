@@ -236,7 +236,8 @@ func (c Caller) missingScopeError(s Scope) error {
 	if s == ScopeAdmin && c.MissingAdminAssurance != "" && c.Role == RoleAdmin {
 		return c.strongerSignInError()
 	}
-	if c.SessionID != "" {
+	holder := Member{Role: c.Role, Projects: c.Projects}
+	if c.SessionID != "" || c.Kind == ActorHuman && !slices.Contains(holder.LimitScopes([]Scope{s}), s) {
 		return Errorf(CodeForbidden, "the role %s does not have the right %s", c.Role, s).
 			WithHint("ask an admin for another role: fermata member set %s --role ROLE", c.Name)
 	}

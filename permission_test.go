@@ -45,6 +45,25 @@ func TestVerbsAreDistinct(t *testing.T) {
 	}
 }
 
+// A person whose role lacks a right is not sent to make another token, which could not have it either.
+func TestARightThatTheRoleLacks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		role  fermata.Role
+		scope fermata.Scope
+		want  string
+	}{
+		"a viewer who wants to administer": {fermata.RoleViewer, fermata.ScopeAdmin, "the role viewer does not have the right admin"},
+		"a viewer who wants to answer":     {fermata.RoleViewer, fermata.ScopeAnswer, "the role viewer does not have the right answer"},
+		"an admin's token to ask":          {fermata.RoleAdmin, fermata.ScopeAdmin, "the token does not have the scope admin"},
+	} {
+		caller := fermata.Caller{Kind: fermata.ActorHuman, TokenID: "tok_1", Name: "vera", Role: c.role, Scopes: []fermata.Scope{fermata.ScopeRead}}
+		if err := caller.CheckScope(c.scope); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestMay checks permissions by kind of caller, scope, role and resource.
 func TestMay(t *testing.T) {
 	t.Parallel()
@@ -87,7 +106,7 @@ func TestMay(t *testing.T) {
 		"own, changed by asking":               {person(fermata.RoleOperator, fermata.ScopeAsk), fermata.ToChangeOwn, fermata.OfMember("mem_1"), "scope answer"},
 		"own, changed in a browser":            {signedIn, fermata.ToChangeOwn, signedIn.OwnResource(), ""},
 		"answers with no right, in a browser":  {signedIn, fermata.ToAnswer, fermata.UnloadedResource, "the role viewer"},
-		"another's":                            {operator, fermata.ToChangeOwn, fermata.OfMember("mem_2"), "scope admin"},
+		"another's":                            {operator, fermata.ToChangeOwn, fermata.OfMember("mem_2"), "right admin"},
 		"another's, by an admin":               {admin, fermata.ToChangeOwn, fermata.OfMember("mem_2"), ""},
 		"an agent's own":                       {agent, fermata.ToReadOwn, agent.OwnResource(), "only people"},
 		"tokens with a token":                  {operator, fermata.ToMakeTokens, operator.OwnResource(), "browser"},

@@ -123,10 +123,10 @@ func (p Policy) Check() error {
 	least, errLeast := p.MinTimeout.Duration()
 	maximum, errMaximum := p.MaxTimeout.Duration()
 	if errLeast != nil {
-		ps.add("min_timeout", "%s", errLeast)
+		ps.addError("min_timeout", errLeast)
 	}
 	if errMaximum != nil {
-		ps.add("max_timeout", "%s", errMaximum)
+		ps.addError("max_timeout", errMaximum)
 	}
 	if errLeast == nil && errMaximum == nil && least > maximum {
 		ps.add("min_timeout", "is above max_timeout")
@@ -200,7 +200,7 @@ func (ps *problems) checkTimeouts(field string, byType map[QuestionType]Timeout)
 			ps.add(field+"."+string(typ), "names no type of question")
 		}
 		if _, err := byType[typ].Duration(); byType[typ] != Never && err != nil {
-			ps.add(field+"."+string(typ), "%s", err)
+			ps.addError(field+"."+string(typ), err)
 		}
 	}
 }

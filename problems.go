@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,15 @@ type problems []Problem
 
 func (ps *problems) add(field, format string, args ...any) {
 	*ps = append(*ps, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// addError adds an error of the field, with its hint.
+func (ps *problems) addError(field string, err error) {
+	message := err.Error()
+	if e, ok := errors.AsType[*Error](err); ok && e.Hint != "" {
+		message += ": " + e.Hint
+	}
+	ps.add(field, "%s", message)
 }
 
 // addWithin adds the problems of a part of the request.

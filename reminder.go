@@ -42,7 +42,7 @@ func (ps *problems) checkReminders(reminders []string) {
 	for i, s := range reminders {
 		switch d, err := parseDelay(s); {
 		case err != nil:
-			ps.add(elementName("reminders", i), "%s", err)
+			ps.addError(elementName("reminders", i), err)
 		case d == 0:
 			ps.add(elementName("reminders", i), "must be later than the question itself")
 		case slices.Contains(reminders[:i], s):
@@ -70,7 +70,7 @@ func (ps *problems) checkRemindEvery(every Timeout) {
 		return
 	}
 	if d, err := every.Duration(); err != nil {
-		ps.add("remind_every", "%s", err)
+		ps.addError("remind_every", err)
 	} else if d < minRemindEvery || d > maxDelay*12 {
 		ps.add("remind_every", "%q is no pause between reminders: it must be from 1h to 360d, or never", every)
 	}

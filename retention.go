@@ -14,7 +14,7 @@ func (ps *problems) checkKeepTime(field string, t Timeout) {
 		return
 	}
 	if d, err := t.Duration(); err != nil {
-		ps.add(field, "%s", err)
+		ps.addError(field, err)
 	} else if d < MinKeepTime {
 		ps.add(field, "is %s, must be at least 1d", t)
 	}

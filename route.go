@@ -179,7 +179,7 @@ func (r Routes) Check() error {
 
 func (s RouteStep) check(ps *problems, prefix string) {
 	if _, err := parseDelay(s.After); err != nil {
-		ps.add(prefix+".after", "%s", err)
+		ps.addError(prefix+".after", err)
 	}
 	ps.checkChannelName(prefix+".channel", s.Channel)
 	ps.checkOneOf(prefix+".when", string(s.When), []string{string(WhenAlways), string(WhenPageClosed)})

@@ -19,6 +19,8 @@ const Never Timeout = "never"
 func (t Timeout) Duration() (time.Duration, error) {
 	d, err := parseDuration(string(t))
 	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, Errorf(CodeInvalidRequest, "%q is too long", string(t)).WithHint("write at most 100000d, or never")
 	case err != nil:
 		return 0, Errorf(CodeInvalidRequest, "%q is no duration", string(t)).WithHint(durationHint)
 	case d <= 0:
@@ -45,8 +47,11 @@ func (t Timeout) DurationOfField(field string) (time.Duration, error) {
 func parseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.Atoi(days)
-		if err != nil || n > 100_000 {
+		if err != nil {
 			return 0, strconv.ErrSyntax
+		}
+		if n > 100_000 {
+			return 0, strconv.ErrRange
 		}
 		return time.Duration(n) * 24 * time.Hour, nil
 	}

@@ -103,7 +103,7 @@ func (n NewToken) Check() error {
 	ps.checkTokenProjects(n)
 	if n.ExpiresIn != "" && n.ExpiresIn != Never {
 		if _, err := n.ExpiresIn.Duration(); err != nil {
-			ps.add("expires_in", "%s", err)
+			ps.addError("expires_in", err)
 		}
 	}
 	if len(ps) == 0 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -51,7 +50,13 @@ func (c *logCommand) Run(ctx context.Context, s *session.Session) error {
 	}
 	l := &logReader{s: s, task: t, follow: c.Follow, raw: c.Raw || !s.OutTerm}
 	for _, run := range runs {
-		if err := l.printRun(ctx, run); err != nil {
+		err := l.printRun(ctx, run)
+		if len(runs) > 1 && fermata.CodeOf(err) == fermata.CodeNotFound {
+			// The other runs may still have their logs.
+			s.Stderr().Line("%s", terminal.Clean(err.Error()))
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -138,11 +143,6 @@ func (l *logReader) printRun(ctx context.Context, run *fermata.Run) error {
 	wait := time.Duration(0)
 	for offset := int64(0); ; {
 		chunks, next, ended, err := l.readChunks(ctx, run.ID, offset, wait)
-		if e, ok := errors.AsType[*fermata.Error](err); ok && e.Code == fermata.CodeNotFound {
-			// The other runs may still have their logs.
-			l.s.Stderr().Line("%s", terminal.Clean(e.Message))
-			return nil
-		}
 		if err != nil {
 			return err
 		}

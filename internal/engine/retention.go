@@ -65,6 +65,9 @@ func (e *Engine) ApplyRetention(ctx context.Context) error {
 			continue
 		}
 		errs = append(errs, t.repeat(t.removeTasks), t.repeat(t.removeLogs), t.repeat(t.removeDeliveries))
+		if r := t.removed; !r.IsEmpty() {
+			e.log.Info("removed what the policy keeps no longer", "workspace", w, "tasks", r.TaskCount(), "events", r.Events, "logs", r.Logs, "messages", r.Deliveries)
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -78,6 +81,8 @@ type retention struct {
 	now    time.Time
 	// lastRun is the last run whose log was looked at.
 	lastRun string
+	// removed is what was removed so far.
+	removed fermata.Removal
 }
 
 // checkPolicy returns an error if the policy would remove something, and is not the one of the last event about it. A person
@@ -113,14 +118,19 @@ func (t *retention) repeat(removeBatch func() (more bool, err error)) error {
 
 // write removes rows in a transaction, and records what was removed.
 func (t *retention) write(remove func(tx *store.Tx) (fermata.Removal, error)) error {
-	return t.e.db.Write(t.ctx, t.r.Workspace(), func(tx *store.Tx) error {
-		removed, err := remove(tx)
+	var removed fermata.Removal
+	err := t.e.db.Write(t.ctx, t.r.Workspace(), func(tx *store.Tx) (err error) {
+		removed, err = remove(tx)
 		if err != nil || removed.IsEmpty() {
 			return err
 		}
 		tx.Append(&fermata.Event{Type: fermata.EventRetentionApplied, Actor: fermata.SystemActor, Data: encodeData(removed)})
 		return nil
 	})
+	if err == nil {
+		t.removed = t.removed.Add(removed)
+	}
+	return err
 }
 
 // removeLogs removes the logs of runs that ended long ago.

@@ -12,7 +12,7 @@ import (
 // PolicyCommand is fermata policy: it shows and changes what agents may ask for.
 type PolicyCommand struct {
 	Show policyShowCommand `cmd:"" help:"Show what agents may ask for, and what happens to their questions."`
-	Set  policySetCommand  `cmd:"" help:"Change it for questions that are asked from now on."`
+	Set  policySetCommand  `cmd:"" help:"Change it: for questions that are asked from now on, and for what is kept."`
 }
 
 type policyShowCommand struct{}
@@ -61,7 +61,7 @@ type policySetCommand struct {
 }
 
 func (policySetCommand) Help() string {
-	return `What is not named stays as it is. Lists are separated by commas; none is an empty list. The difference is printed, with --dry-run without changing anything. Questions that are open keep the deadline they have.
+	return `What is not named stays as it is. Lists are separated by commas; none is an empty list. The difference is printed, with --dry-run without changing anything. Questions that are open keep the deadline they have. What keep_tasks, keep_logs and keep_deliveries no longer keep is removed for good within the hour.
 
 Examples:
 
@@ -100,6 +100,9 @@ func (c *policySetCommand) Run(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
+	if after.RemovesAnything() && keepTimes(before) != keepTimes(after) {
+		s.Stderr().Line("what is older is removed for good within the hour; export the audit before if you must keep it: fermata audit export FILE")
+	}
 	if c.DryRun {
 		s.Stderr().Line("dry run: would send PUT %s/v1/policies", s.Address)
 		return printPolicyChange(s, after, difference)
@@ -113,6 +116,11 @@ func (c *policySetCommand) Run(ctx context.Context, s *session.Session) error {
 		s.PrintDone("", "the policy is unchanged")
 	}
 	return printPolicyChange(s, after, difference)
+}
+
+// keepTimes returns how long the policy keeps tasks, logs and messages.
+func keepTimes(p fermata.Policy) [3]fermata.Timeout {
+	return [3]fermata.Timeout{p.KeepTasks, p.KeepLogs, p.KeepDeliveries}
 }
 
 // printPolicyChange prints a policy as JSON, or the lines in which it changed.

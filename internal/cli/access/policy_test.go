@@ -155,3 +155,21 @@ func TestPolicySetRefuses(t *testing.T) {
 		t.Errorf("%d writes", k.puts)
 	}
 }
+
+// Whoever lets the server remove things is told before, also in a dry run. Any other change says nothing of it.
+func TestARemovalIsSaidBefore(t *testing.T) {
+	t.Parallel()
+	k := newPolicyServer(t)
+	const warning = "what is older is removed for good"
+	for _, c := range []struct {
+		args   []string
+		warned bool
+	}{
+		{[]string{"keep_tasks=90d", "--dry-run"}, true}, {[]string{"keep_tasks=90d"}, true}, {[]string{"min_timeout=1m"}, false}, {[]string{"keep_tasks="}, false},
+	} {
+		code, _, talk := clitest.Run(t, "", append([]string{"--url", k.url, "policy", "set"}, c.args...)...)
+		if code != session.ExitOK || strings.Contains(talk, warning) != c.warned {
+			t.Errorf("%v: exit code %d: %s", c.args, code, talk)
+		}
+	}
+}
