@@ -15,6 +15,9 @@ import (
 // that another process continues them.
 func (s *Service) Run(ctx context.Context) {
 	workspaces, err := s.db.Reader(ctx, "").Workspaces()
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		s.Log.ErrorContext(ctx, "look for workspaces", "error", err)
 		workspaces = []string{store.DefaultWorkspace}
