@@ -201,7 +201,7 @@ func (v *Verification) VerifyNext(e *fermata.Event) bool {
 	if v.signatures == nil {
 		return true
 	}
-	v.recent[e.Seq%maxRecent] = recentHash{e.Seq, e.Hash}
+	*v.recentOf(e.Seq) = recentHash{e.Seq, e.Hash}
 	return e.Type != fermata.EventAuditCheckpoint || v.verifyCheckpoint(e)
 }
 
@@ -216,15 +216,21 @@ func (v *Verification) verifyCheckpoint(e *fermata.Event) bool {
 		v.report.Problem = fmt.Sprintf("event %d holds no valid checkpoint: %v", e.Seq, err)
 		return false
 	}
-	switch known := v.recent[max(signed.Seq, 0)%maxRecent]; {
-	case known.seq != signed.Seq || signed.Seq == 0:
+	switch known := v.recentOf(signed.Seq); {
+	case known.seq != signed.Seq || known.hash == "":
 	case known.hash != signed.Hash:
 		v.report.Problem = fmt.Sprintf("event %d is not the one that the checkpoint in event %d signed", signed.Seq, e.Seq)
 		return false
 	default:
-		v.report.Checkpoints, v.report.SignedTo = v.report.Checkpoints+1, signed.Seq
+		v.report.Checkpoints++
+		v.report.SignedTo = max(v.report.SignedTo, signed.Seq)
 	}
 	return true
+}
+
+// recentOf returns the place for the hash of an event. Whoever wrote the event chose its number, which may be negative.
+func (v *Verification) recentOf(seq int64) *recentHash {
+	return &v.recent[uint64(seq)%maxRecent] //nolint:gosec // any number has a place
 }
 
 // Report returns the result of the verification.

@@ -92,6 +92,7 @@ func TestCheckpointsInAnExportAreVerified(t *testing.T) {
 		"no event":          {signed(signer, 0, ""), true, 0},
 		"an event after it": {signed(signer, 9, "later"), true, 0},
 		"signed by another": {signed(other, 3, third.Hash), false, 0},
+		"no number":         {signed(signer, -7, third.Hash), true, 0},
 	} {
 		v := NewVerification(nil)
 		v.VerifySignatures(signer)
@@ -99,6 +100,20 @@ func TestCheckpointsInAnExportAreVerified(t *testing.T) {
 		if got.OK != c.ok || got.SignedTo != c.signedTo || got.OK && got.Events != 4 {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// An export may name any numbers.
+func TestAnExportOfImpossibleNumbers(t *testing.T) {
+	t.Parallel()
+	signer, err := checkpoint.NewSigner(keys.New().AuditSigner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := NewVerification(nil)
+	v.VerifySignatures(signer)
+	if got := v.VerifyExport(strings.NewReader(strings.Join(exportLines(-5, 7), ""))); got.SignedTo != 0 {
+		t.Errorf("got %+v", got)
 	}
 }
 

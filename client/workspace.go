@@ -45,7 +45,8 @@ type AuditReport struct {
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
 	// Checkpoints counts the audit checkpoints whose signatures were verified. SignedTo is the last event that they or a
-	// trimmed range cover, and PublicKey is the key with which a server verified them. Witnessed counts the checkpoints outside the database that agree with the chain.
+	// trimmed range cover, and PublicKey is the key with which a server verified them. Witnessed counts the checkpoints
+	// outside the database that agree with the chain.
 	Checkpoints int64  `json:"checkpoints"`
 	SignedTo    int64  `json:"signed_to"`
 	PublicKey   string `json:"public_key,omitempty"`

@@ -144,9 +144,9 @@ func (c *verifyCommand) reportLocal(s *session.Session, r client.AuditReport) er
 	switch {
 	case !r.OK || r.SignedTo > 0 || r.Witnessed > 0:
 	case c.verifier == nil:
-		s.Stderr().Line("no signature was checked, so whoever wrote these events may have made them up: name the public key (--public-key)")
+		s.Stderr().Line("no signature was checked, and whoever wrote these events may have made them up: name the public key (--public-key)")
 	default:
-		s.Stderr().Line("nothing here is signed with the public key: the events end before the first checkpoint")
+		s.Stderr().Line("no checkpoint here signs these events, and whoever wrote them may have made them up")
 	}
 	return reportAudit(s, r)
 }
