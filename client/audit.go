@@ -124,8 +124,8 @@ type recentHash struct {
 	hash string
 }
 
-// VerifySignatures also verifies the signatures in the chain. Without it, they are not verified: whoever can write the chain
-// can then make up a trimmed range.
+// VerifySignatures also verifies the signatures in the chain. Without it, they are not verified: a person who can write the
+// chain can then make up a trimmed range.
 func (v *Verification) VerifySignatures(s Signatures) {
 	v.signatures, v.recent = s, make([]recentHash, maxRecent)
 }
@@ -228,7 +228,7 @@ func (v *Verification) verifyCheckpoint(e *fermata.Event) bool {
 	return true
 }
 
-// recentOf returns the place for the hash of an event. Whoever wrote the event chose its number, which may be negative.
+// recentOf returns the place for the hash of an event. The writer of an export chose the number, which may be negative.
 func (v *Verification) recentOf(seq int64) *recentHash {
 	return &v.recent[uint64(seq)%maxRecent] //nolint:gosec // any number has a place
 }

@@ -152,7 +152,7 @@ func TestFilesThatAreNoExport(t *testing.T) {
 // somePublicKey is the public key of a server that nobody runs.
 const somePublicKey = "fermata-audit+439a5f4b+ARBG+NseZolVugdAxGVFwrs+txxmXBPhUcg7pdOfmG3q"
 
-// Whoever can write an export can make up a range whose events were removed. Without the public key nobody sees that, and the
+// A person who can write an export can make up a range whose events were removed. Without the public key nobody sees that, and the
 // command says so.
 func TestARangeThatNobodySignedIsNotCalledSigned(t *testing.T) {
 	t.Parallel()

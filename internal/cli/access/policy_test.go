@@ -156,7 +156,7 @@ func TestPolicySetRefuses(t *testing.T) {
 	}
 }
 
-// Whoever lets the server remove things is told before, also in a dry run. Any other change says nothing of it.
+// A person who lets the server remove things is told before, also in a dry run. Any other change says nothing of it.
 func TestARemovalIsSaidBefore(t *testing.T) {
 	t.Parallel()
 	k := newPolicyServer(t)

@@ -38,7 +38,7 @@ func (verifyCommand) Help() string {
 
 An export may begin and end anywhere; what is between is checked.
 
-The server signs the end of the chain every few minutes, and each range whose events the policy removed, with a key that is not in its database. Name the public key: without it, whoever wrote a file may have made up a range. A witness keeps the signed ends (fermata serve --audit-witness FILE). Compared with it, a chain that was rewritten or cut off is detected.
+The server signs the end of the chain every few minutes, and each range whose events the policy removed, with a key that is not in its database. Name the public key: without it, the writer of a file may have made up a range. A witness keeps the signed ends (fermata serve --audit-witness FILE). Compared with it, a chain that was rewritten or cut off is detected.
 
 Examples:
 
@@ -144,9 +144,9 @@ func (c *verifyCommand) reportLocal(s *session.Session, r client.AuditReport) er
 	switch {
 	case !r.OK || r.SignedTo > 0 || r.Witnessed > 0:
 	case c.verifier == nil:
-		s.Stderr().Line("no signature was checked, and whoever wrote these events may have made them up: name the public key (--public-key)")
+		s.Stderr().Line("no signature was checked, so these events may be made up: name the public key (--public-key)")
 	default:
-		s.Stderr().Line("no checkpoint here signs these events, and whoever wrote them may have made them up")
+		s.Stderr().Line("no checkpoint here signs these events, so they may be made up")
 	}
 	return reportAudit(s, r)
 }
