@@ -58,17 +58,11 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 		}
 	}
 	for _, clients := range b.clients {
-		rates := make([][]float64, len(sides))
-		for range rounds {
-			for i, s := range sides {
-				rate, err := s.measure(ctx, clients, length)
-				if err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
-				}
-				rates[i] = append(rates[i], rate)
-			}
+		rates, err := measureInTurns(ctx, sides, clients, rounds, length)
+		if err != nil {
+			return err
 		}
-		b.compare(kind, clients, median(rates[0]), median(rates[1]))
+		b.compare(kind, clients, rates[0], rates[1])
 	}
 	return nil
 }
@@ -96,6 +90,25 @@ type cycler interface {
 type side struct {
 	name   string
 	client func(i int) cycler
+}
+
+// measureInTurns measures the sides one after the other, several times, and returns the median rate of each.
+func measureInTurns(ctx context.Context, sides []side, clients, rounds int, length time.Duration) ([]float64, error) {
+	rates := make([][]float64, len(sides))
+	for range rounds {
+		for i, s := range sides {
+			rate, err := s.measure(ctx, clients, length)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			rates[i] = append(rates[i], rate)
+		}
+	}
+	medians := make([]float64, len(sides))
+	for i, r := range rates {
+		medians[i] = median(r)
+	}
+	return medians, nil
 }
 
 // measure lets clients work for a while and returns their cycles per second.

@@ -69,18 +69,12 @@ func (b *bench) compareShared(ctx context.Context, server *process, all []tokens
 		{"several workspaces", func(i int) cycler { return newClient(shared, server.url, all[i%len(all)], i) }},
 	}
 	rounds, length := b.rounds()
-	rates := make([][]float64, len(sides))
-	for range rounds {
-		for i, s := range sides {
-			rate, err := s.measure(ctx, clients, length)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			rates[i] = append(rates[i], rate)
-		}
+	rates, err := measureInTurns(ctx, sides, clients, rounds, length)
+	if err != nil {
+		return err
 	}
 	b.reportFact(fmt.Sprintf("%d clients in %d workspaces, beside all in one", clients, len(all)), title(postgres),
-		fmt.Sprintf("%.0f cycles/s beside %.0f", median(rates[1]), median(rates[0])))
+		fmt.Sprintf("%.0f cycles/s beside %.0f", rates[1], rates[0]))
 	return nil
 }
 
