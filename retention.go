@@ -30,9 +30,14 @@ func KeepLimit(t Timeout, now time.Time) (time.Time, bool) {
 	return now.Add(-d), true
 }
 
+// KeepTimes returns how long tasks, logs and deliveries are kept.
+func (p Policy) KeepTimes() [3]Timeout {
+	return [3]Timeout{p.KeepTasks, p.KeepLogs, p.KeepDeliveries}
+}
+
 // RemovesAnything reports whether the policy keeps something for a limited time.
 func (p Policy) RemovesAnything() bool {
-	for _, t := range []Timeout{p.KeepTasks, p.KeepLogs, p.KeepDeliveries} {
+	for _, t := range p.KeepTimes() {
 		if t != "" && t != Never {
 			return true
 		}

@@ -37,6 +37,15 @@ func (w *world) sign(e *engine.Engine) {
 	w.OK(e.SignEnds(w.Context()))
 }
 
+// removeAfterAMonth lets a month pass, and removes what the policy keeps no longer.
+func (w *world) removeAfterAMonth(e *engine.Engine) {
+	w.Helper()
+	w.sign(e)
+	w.Clock.Advance(31 * day)
+	w.sign(e)
+	w.OK(e.ApplyRetention(w.Context()))
+}
+
 // endTask creates a task that asks a question, gets the answer, prints something and ends.
 func (w *world) endTask() *fermata.Task {
 	w.Helper()
@@ -126,16 +135,10 @@ func TestARangeIsTrimmedAgain(t *testing.T) {
 		e := w.keepFor(keepTasks)
 		open := w.openTask()
 		w.endTask()
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		first := w.verified(e)
 		w.cancel(open.ID)
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		w.checkNothingLeft(open.ID)
 		second := w.verified(e)
 		if !second.OK || second.Removed <= first.Removed+1 {
@@ -164,20 +167,14 @@ func TestTasksInUseAreKept(t *testing.T) {
 		w.complete(needed)
 		w.complete(needing)
 		all := []string{parent.Task.ID, child.ID, earlier.Task.ID, later.ID, needed.Task.ID, needing.Task.ID, blocked.ID}
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		for _, id := range all {
 			w.reload(id)
 		}
 		w.cancel(child.ID)
 		w.cancel(later.ID)
 		w.cancel(blocked.ID)
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		for _, id := range all {
 			w.checkNothingLeft(id)
 		}
@@ -212,10 +209,7 @@ func TestAnExportOfATrimmedChainIsVerified(t *testing.T) {
 		e := w.keepFor(keepTasks)
 		w.endTask()
 		w.openTask()
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		var export bytes.Buffer
 		lines := json.NewEncoder(&export)
 		lines.SetEscapeHTML(false)
@@ -275,10 +269,7 @@ func TestTrimmedRangesCannotBeForged(t *testing.T) {
 			each(t, func(w *world) {
 				e := w.keepFor(keepTasks)
 				w.endTask()
-				w.sign(e)
-				w.Clock.Advance(31 * day)
-				w.sign(e)
-				w.OK(e.ApplyRetention(w.Context()))
+				w.removeAfterAMonth(e)
 				w.Equal(true, w.verified(e).OK)
 				w.forge(change)
 				if report := w.verified(e); report.OK || report.Problem == "" {
@@ -294,10 +285,7 @@ func TestAForgedRangeIsFoundOut(t *testing.T) {
 	each(t, func(w *world) {
 		e := w.keepFor(keepTasks)
 		w.endTask()
-		w.sign(e)
-		w.Clock.Advance(31 * day)
-		w.sign(e)
-		w.OK(e.ApplyRetention(w.Context()))
+		w.removeAfterAMonth(e)
 		ranges, err := e.TrimmedRanges(w.Context(), w.alice, 0)
 		w.OK(err)
 		forged := ranges[0]

@@ -43,7 +43,7 @@ func (b *bench) bareOn(ctx context.Context, d *database, server *process) (err e
 	if err != nil {
 		return err
 	}
-	if err := limit.execAll(ctx, createBareTable); err != nil {
+	if err := limit.runAll(ctx, createBareTable); err != nil {
 		return err
 	}
 	handler, err := startRaw(ctx, limit, bareRows)

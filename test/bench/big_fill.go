@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -122,7 +118,7 @@ func (d *database) fillBig(ctx context.Context, n sizes) error {
 	}); err != nil {
 		return err
 	}
-	if err := d.runAll(ctx, append(bigStatements(n, head.Seq), d.analyzeStatements()...)); err != nil {
+	if err := d.runAll(ctx, append(bigStatements(n, head.Seq), d.analyzeStatements()...)...); err != nil {
 		return err
 	}
 	// The server checks a database that another program has changed. This does it before the server starts.
@@ -135,28 +131,4 @@ func (d *database) analyzeStatements() []string {
 		return []string{"VACUUM ANALYZE"}
 	}
 	return nil
-}
-
-// runAll runs statements on the database, without a server beside it.
-func (d *database) runAll(ctx context.Context, statements []string) error {
-	if d.kind == postgres {
-		return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
-			for _, s := range statements {
-				if _, err := conn.Exec(ctx, s); err != nil {
-					return fmt.Errorf("%.60s: %w", s, err)
-				}
-			}
-			return nil
-		})
-	}
-	db, err := sql.Open("sqlite", d.file()+"?_pragma=synchronous(0)&_pragma=cache_size(-400000)")
-	if err != nil {
-		return err
-	}
-	for _, s := range statements {
-		if _, err := db.ExecContext(ctx, s); err != nil {
-			return errors.Join(fmt.Errorf("%.60s: %w", s, err), db.Close())
-		}
-	}
-	return db.Close()
 }

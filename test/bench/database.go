@@ -196,7 +196,7 @@ func (d *database) size(ctx context.Context) (int64, error) {
 // lets indexes use the pages again that the first one emptied.
 func (d *database) sizeWithoutDeadRows(ctx context.Context) (int64, error) {
 	if d.kind == postgres {
-		if err := d.execAll(ctx, "VACUUM", "VACUUM"); err != nil {
+		if err := d.runAll(ctx, "VACUUM", "VACUUM"); err != nil {
 			return 0, err
 		}
 	}
@@ -213,28 +213,28 @@ func (d *database) drop(ctx context.Context) error {
 
 // forgetEvents deletes all events, so that the raw limit can number its own events from 1.
 func (d *database) forgetEvents(ctx context.Context) error {
-	return d.execAll(ctx, "DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''")
+	return d.runAll(ctx, "DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''")
 }
 
-// execAll runs statements on the database.
-func (d *database) execAll(ctx context.Context, statements ...string) error {
+// runAll runs statements on the database, without a server beside it.
+func (d *database) runAll(ctx context.Context, statements ...string) error {
 	if d.kind == postgres {
 		return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
 			for _, s := range statements {
 				if _, err := conn.Exec(ctx, s); err != nil {
-					return err
+					return fmt.Errorf("%.60s: %w", s, err)
 				}
 			}
 			return nil
 		})
 	}
-	db, err := sql.Open("sqlite", d.file())
+	db, err := sql.Open("sqlite", d.file()+"?_pragma=synchronous(0)&_pragma=cache_size(-400000)")
 	if err != nil {
 		return err
 	}
 	for _, s := range statements {
 		if _, err := db.ExecContext(ctx, s); err != nil {
-			return errors.Join(err, db.Close())
+			return errors.Join(fmt.Errorf("%.60s: %w", s, err), db.Close())
 		}
 	}
 	return db.Close()

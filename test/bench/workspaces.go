@@ -46,8 +46,8 @@ func (b *bench) workspaces(ctx context.Context) (err error) {
 
 // addWorkspace adds a workspace with tokens. A server of today creates only one, but serves all that the database has.
 func (d *database) addWorkspace(ctx context.Context, name string) (k tokens, err error) {
-	err = d.runAll(ctx, []string{fmt.Sprintf(`INSERT INTO workspaces (id, name, created_at, min_compatible_version)
-		SELECT '%[1]s', '%[1]s', 0, min_compatible_version FROM workspaces WHERE id = 'default'`, name)})
+	err = d.runAll(ctx, fmt.Sprintf(`INSERT INTO workspaces (id, name, created_at, min_compatible_version)
+		SELECT '%[1]s', '%[1]s', 0, min_compatible_version FROM workspaces WHERE id = 'default'`, name))
 	if err != nil {
 		return k, err
 	}

@@ -100,7 +100,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if after.RemovesAnything() && keepTimes(before) != keepTimes(after) {
+	if after.RemovesAnything() && before.KeepTimes() != after.KeepTimes() {
 		s.Stderr().Line("what is older is removed for good within the hour; export the audit before if you must keep it: fermata audit export FILE")
 	}
 	if c.DryRun {
@@ -116,11 +116,6 @@ func (c *policySetCommand) Run(ctx context.Context, s *session.Session) error {
 		s.PrintDone("", "the policy is unchanged")
 	}
 	return printPolicyChange(s, after, difference)
-}
-
-// keepTimes returns how long the policy keeps tasks, logs and messages.
-func keepTimes(p fermata.Policy) [3]fermata.Timeout {
-	return [3]fermata.Timeout{p.KeepTasks, p.KeepLogs, p.KeepDeliveries}
 }
 
 // printPolicyChange prints a policy as JSON, or the lines in which it changed.
