@@ -510,10 +510,13 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 		for range 20 {
 			all = append(all, w.ask(pickQuestion))
 		}
+		w.await("one is seen", func() bool { return len(w.wall.VisibleMessages("wall-bob")) > 0 })
 		for _, q := range all {
 			_, err := w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 			w.OK(err)
 		}
+		// Before an answer is planned for, the messages about its question rest, too.
+		w.awaitPlanned(fermata.EventQuestionAnswered)
 		for _, q := range all {
 			w.await("all rest", func() bool {
 				for _, d := range w.deliveries(q) {

@@ -163,6 +163,19 @@ func (w *world) awaitRest(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
+// awaitPlanned waits until the messages after all events of a type so far are planned.
+func (w *world) awaitPlanned(eventType fermata.EventType) {
+	w.Helper()
+	r := w.DB.Reader(w.Context(), store.DefaultWorkspace)
+	last, err := r.Events(store.EventFilter{Types: []string{string(eventType)}, Newest: true, Limit: 1})
+	w.OK(err)
+	w.await("the events are planned for", func() bool {
+		plan, err := r.Plan()
+		w.OK(err)
+		return plan.Seq >= last[0].Seq
+	})
+}
+
 // isUpdatable reports whether a message is updated when its question closes.
 func isUpdatable(d *fermata.Delivery) bool {
 	return len(d.Ref) > 0 && d.Purpose != string(notice.Digest)
