@@ -24,7 +24,8 @@ func runListeningAgent(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%s takes 1 argument", listenCommand)
 	}
-	signal.Ignore(syscall.SIGTERM)
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGTERM)
 	pipe, err := os.OpenFile(args[0], os.O_WRONLY, 0) //nolint:gosec // the bench names its own pipe
 	if err != nil {
 		return err
@@ -32,7 +33,9 @@ func runListeningAgent(args []string) error {
 	if _, err := fmt.Fprintf(pipe, "%s %d %s\n", os.Getenv("FERMATA_TASK"), os.Getpid(), os.Getenv("FERMATA_INBOX")); err != nil {
 		return err
 	}
-	select {}
+	for range ignored {
+	}
+	return nil
 }
 
 // attentionBar limits how long a message may take to reach an agent, and how long the agent's processes may take to

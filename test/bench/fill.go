@@ -8,10 +8,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// maxEngineTasks is the largest number of tasks that the engine suspends one by one. A larger number is reached with
-// copies of fewTasks tasks.
-const maxEngineTasks = 100_000
-
 // filler is the agent that suspends tasks in bulk.
 var filler = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: rawActor, Name: "agent-0",
@@ -23,15 +19,7 @@ func (d *database) fill(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil
 	}
-	suspend := n
-	if n > maxEngineTasks {
-		suspend = fewTasks
-	}
-	err := d.withEngine(ctx, func(e *engine.Engine) error { return suspendMany(ctx, e, suspend) })
-	if err != nil || n == suspend {
-		return err
-	}
-	return d.multiply(ctx, n/suspend)
+	return d.withEngine(ctx, func(e *engine.Engine) error { return suspendMany(ctx, e, n) })
 }
 
 func suspendMany(ctx context.Context, e *engine.Engine, n int) error {

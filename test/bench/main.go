@@ -22,8 +22,7 @@ import (
 
 // bench is one run of the program.
 type bench struct {
-	short   bool
-	million bool
+	short bool
 	// profile is the folder for CPU profiles of the server. If it is empty, no profiles are written.
 	profile string
 	clients []int
@@ -104,7 +103,6 @@ func run() error {
 	databases := flag.String("databases", sqlite+","+postgres, "the databases to measure")
 	clients := flag.String("clients", "1,8,64", "how many clients the throughput is measured with")
 	flag.BoolVar(&b.short, "short", false, "a quick run with small numbers, about six minutes")
-	flag.BoolVar(&b.million, "million", false, "measure a million waiting tasks on PostgreSQL as well")
 	flag.StringVar(&b.profile, "profile", "", "write CPU profiles of the server under throughput into this folder")
 	flag.Parse()
 	if err := b.choose(*databases, *clients); err != nil {
@@ -126,7 +124,8 @@ func run() error {
 			continue
 		}
 		if err := p.run(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			// What was measured before counts.
+			return errors.Join(fmt.Errorf("%s: %w", p.name, err), b.finish(*out))
 		}
 	}
 	return b.finish(*out)

@@ -47,7 +47,6 @@ const howTo = `To repeat it:
     make bench                                  # everything, some twenty minutes
     make bench BENCH_FLAGS=-short               # a quick look, about six minutes
     make bench BENCH_FLAGS="-run latency"       # one part: throughput, workers, bare, idle, latency, waiting, streams, start, gates, agentstart, attention, channels, workflows, steps, web, big, day, workspaces
-    make bench BENCH_FLAGS="-million -run waiting"
 
 Every server is the real program on the loopback address, and shares the machine with its clients and with
 PostgreSQL. Absolute numbers belong to the machine. Bars on throughput are ratios to the raw limit: a bare handler

@@ -22,9 +22,6 @@ func (b *bench) waiting(ctx context.Context) error {
 			return err
 		}
 	}
-	if b.million {
-		return b.waitingOn(ctx, postgres, 1_000_000)
-	}
 	return nil
 }
 
