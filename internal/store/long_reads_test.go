@@ -78,7 +78,8 @@ func TestLongReadsHaveATimeLimit(t *testing.T) {
 	})
 }
 
-// The write-ahead log is short again after a reader has kept it from being copied.
+// The write-ahead log is short again after a reader has kept it from being copied. The server goes on, also while the
+// short log holds pages that the file of the database does not have yet.
 func TestTheLogIsCutAfterALongReader(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -97,6 +98,7 @@ func TestTheLogIsCutAfterALongReader(t *testing.T) {
 	for range 24 {
 		write(1 << 20)
 	}
+	store.Inspect(t.Context(), db)
 	close(release)
 	must(t, patience.Receive(t, "the reader ends", ended))
 	for range 24 {
@@ -107,4 +109,10 @@ func TestTheLogIsCutAfterALongReader(t *testing.T) {
 	if info.Size() > 16<<20 {
 		t.Errorf("the log has %d bytes", info.Size())
 	}
+	write(1 << 20)
+	store.Inspect(t.Context(), db)
+	if trouble := db.Trouble(); trouble != nil {
+		t.Errorf("the trouble is %v", trouble)
+	}
+	write(1)
 }

@@ -57,10 +57,13 @@ func (b *sqliteBackend) inspect() error {
 	if err != nil {
 		return unavailable("inspect", temporaryTrouble("the write-ahead log cannot be looked at", "see the server's log", err))
 	}
-	// The files only grow while this server alone works on them. But another program may have shortened a file
-	// correctly.
-	if info.Size() < f.size || logSize < f.logSize {
-		err = b.inspectSizes()
+	// The database only grows while this server alone works on it, but another program may have shortened it correctly.
+	// The log becomes shorter after a long reader (journal_size_limit).
+	if info.Size() < f.size {
+		err = b.inspectSize()
+	}
+	if err == nil && logSize < f.logSize {
+		err = b.inspectLogSize()
 	}
 	if err == nil {
 		f.size, f.logSize = info.Size(), logSize
@@ -91,14 +94,12 @@ func sizeOf(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// inspectSizes returns an error if a file is too short for its contents.
-func (b *sqliteBackend) inspectSizes() error {
+// inspectSize returns an error if the database file is too short for its contents. It may only be called after the file
+// became shorter: a healthy file may lack pages that are still in the log, but no checkpoint of this server makes it
+// shorter.
+func (b *sqliteBackend) inspectSize() error {
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	pages, _, err := b.walPages("NOOP")
-	if err != nil {
-		return err
-	}
 	count, err := b.readPragma("PRAGMA page_count")
 	if err != nil {
 		return err
@@ -107,20 +108,35 @@ func (b *sqliteBackend) inspectSizes() error {
 	if err != nil {
 		return err
 	}
-	database, err := sizeOf(b.files.path)
-	log, logErr := sizeOf(b.files.path + "-wal")
-	if err = errors.Join(err, logErr); err != nil {
+	return checkSize(b.files.path, "the file", count*size)
+}
+
+// inspectLogSize returns an error if the write-ahead log is too short for the pages that it holds.
+func (b *sqliteBackend) inspectLogSize() error {
+	b.gate <- struct{}{}
+	defer func() { <-b.gate }()
+	pages, _, err := b.walPages("NOOP")
+	if err != nil {
+		return err
+	}
+	size, err := b.readPragma("PRAGMA page_size")
+	if err != nil {
+		return err
+	}
+	return checkSize(b.files.path+"-wal", "the write-ahead log", int64(pages)*(size+frameHeader))
+}
+
+// checkSize returns an error if a file is shorter than its contents.
+func checkSize(path, what string, want int64) error {
+	got, err := sizeOf(path)
+	switch {
+	case err != nil:
 		return unavailable("inspect", temporaryTrouble("the files of the database cannot be looked at", "see the server's log", err))
+	case got < want:
+		return unavailable("inspect", damageTrouble(fmt.Sprintf("%s %s was cut to %d bytes while the server was using it", what, filepath.Base(path), got), nil))
+	default:
+		return nil
 	}
-	// A healthy file may also lack pages that are still in the log. But inspectSizes runs only after a file became
-	// shorter, and no checkpoint of this server makes a file shorter.
-	if database < count*size {
-		return unavailable("inspect", damageTrouble(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
-	}
-	if want := int64(pages) * (size + frameHeader); log < want {
-		return unavailable("inspect", damageTrouble(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
-	}
-	return nil
 }
 
 // readPragma returns the integer that a pragma of the writer's connection returns.

@@ -44,7 +44,7 @@ func (b *bench) reportFact(what, where, result string) {
 
 const howTo = `To repeat it:
 
-    make bench                                  # everything, some twenty minutes
+    make bench                                  # everything, about an hour
     make bench BENCH_FLAGS=-short               # a quick look, about six minutes
     make bench BENCH_FLAGS="-run latency"       # one part: throughput, workers, bare, idle, latency, waiting, streams, start, gates, agentstart, attention, channels, workflows, steps, web, big, day, workspaces
 
