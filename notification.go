@@ -12,6 +12,9 @@ type Notification struct {
 	At    time.Time `json:"at"`
 	Actor Actor     `json:"actor"`
 	Task  TaskBrief `json:"task"`
+	// Unread reports whether the person has not read the notification. One that asks the person is read when the question
+	// does not wait for the person any more.
+	Unread bool `json:"unread"`
 	// Question is the question of the event in its current state, if the event
 	// is about one.
 	Question *Question `json:"question,omitempty"`
@@ -28,7 +31,7 @@ type TaskBrief struct {
 type Notifications struct {
 	Items      []Notification `json:"items"`
 	NextCursor string         `json:"next_cursor,omitempty" doc:"absent in the last part"`
-	// Unread counts the notifications after ReadUpTo, up to [MaxUnread].
+	// Unread counts the unread notifications, up to [MaxUnread].
 	Unread   int   `json:"unread"`
 	ReadUpTo int64 `json:"read_up_to"`
 }
@@ -40,6 +43,17 @@ const MaxUnread = 100
 var NotificationTypes = []EventType{
 	EventQuestionAsked, EventQuestionAssigned, EventQuestionEscalated, EventQuestionAnswered, EventQuestionTimedOut,
 	EventQuestionCancelled, EventQuestionAnsweredLate, EventTaskEnded,
+}
+
+// IsUnread reports whether the caller has not read a notification of the event. The caller has read all notifications up
+// to an event. One that asks the caller is read when the question does not wait for the caller any more.
+func (e *Event) IsUnread(c Caller, q *Question, readUpTo int64) bool {
+	switch e.Type {
+	case EventQuestionAsked, EventQuestionAssigned, EventQuestionEscalated:
+		return e.Seq > readUpTo && q != nil && q.Status == Pending && q.AwaitsAnswerOf(c)
+	default:
+		return e.Seq > readUpTo
+	}
 }
 
 // Concerns reports whether the caller gets a notification of an event. The

@@ -118,8 +118,8 @@ type Question struct {
 	// not get them.
 
 	TaskTitle string `json:"task_title,omitempty"`
-	// Answerable reports whether the reader may answer the question.
-	Answerable bool `json:"may_answer,omitempty"`
+	// Answerable reports whether the reader may answer the question, now or late. It is nil if nobody may any more.
+	Answerable *bool `json:"may_answer,omitempty" doc:"whether the reader may answer it; absent if nobody may any more"`
 	// NeedsSignature reports whether the reader must sign the answer with a passkey.
 	NeedsSignature bool `json:"needs_signature,omitempty" doc:"an answer is signed with a passkey: POST /v1/questions/{id}/decision prepares it"`
 	// WaitingWork describes the work that waits for the answer. It is set only

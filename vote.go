@@ -51,10 +51,27 @@ func (q *Question) countVotes() (approvals, rejections int) {
 	return approvals, rejections
 }
 
+// AwaitsAnswerOf reports whether the question waits for an answer of the caller: the caller may answer it, and has not
+// voted on it. If as many as needed have approved, some of them could not answer for a while. The question then waits
+// for everybody, because the next vote, also a repeated one, starts a new count.
+func (q *Question) AwaitsAnswerOf(c Caller) bool {
+	return q.CheckMayAnswer(c) == nil && (q.voteOf(c) == nil || q.Approvals != nil && q.approveVotes() >= q.Approvals.Required)
+}
+
+// approveVotes returns the number of people who have voted to approve, also of those whose vote does not count at present.
+func (q *Question) approveVotes() (n int) {
+	for _, v := range q.Votes {
+		if v.Value == Approve {
+			n++
+		}
+	}
+	return n
+}
+
 // voteOf returns the caller's vote, or nil if there is none.
 func (q *Question) voteOf(c Caller) *Vote {
 	for i := range q.Votes {
-		if q.Votes[i].By.ID == c.MemberID {
+		if c.MemberID != "" && q.Votes[i].By.ID == c.MemberID {
 			return &q.Votes[i]
 		}
 	}

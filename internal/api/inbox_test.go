@@ -59,7 +59,7 @@ func TestMyQuestions(t *testing.T) {
 	var titles []string
 	for _, q := range list.Items {
 		titles = append(titles, q.Title)
-		if !q.Answerable || q.TaskTitle != "t" || q.WaitingWork == nil || (q.WaitingWork.Tasks == 1) != q.Type.Suspends() {
+		if q.Answerable == nil || !*q.Answerable || q.TaskTitle != "t" || q.WaitingWork == nil || (q.WaitingWork.Tasks == 1) != q.Type.Suspends() {
 			t.Errorf("%s: %v %q %+v", q.Title, q.Answerable, q.TaskTitle, q.WaitingWork)
 		}
 	}
@@ -136,7 +136,7 @@ func TestInboxOverHTTP(t *testing.T) {
 	w.must(http.StatusNotFound, w.human, "DELETE /v1/views/Now%20%2F%20ours", "", nil)
 	var n fermata.Notifications
 	w.must(http.StatusOK, w.other, "GET /v1/notifications?limit=1", "", &n)
-	if len(n.Items) != 1 || n.Items[0].Type != fermata.EventQuestionAssigned || n.Unread != 2 || n.NextCursor == "" || !n.Items[0].Question.Answerable {
+	if len(n.Items) != 1 || n.Items[0].Type != fermata.EventQuestionAssigned || n.Unread != 2 || n.NextCursor == "" || n.Items[0].Question.Answerable == nil || !*n.Items[0].Question.Answerable {
 		t.Errorf("%+v", n)
 	}
 	n = fermata.Notifications{}

@@ -239,7 +239,8 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 	member := m.member()
 	if member != nil {
 		answerer = memberCaller(m.w.id, member, m.assurance())
-		n.Question.Answerable = q.CheckMayAnswer(answerer) == nil
+		may := q.CheckMayAnswer(answerer) == nil
+		n.Question.Answerable = &may
 	}
 	n.Decide = isComplete && mayOfferDecision(q, answerer, m.c.MemberID)
 	if n.Decide && member != nil {
@@ -280,7 +281,7 @@ func mayOfferDecision(q *fermata.Question, c fermata.Caller, memberID string) bo
 		open.Assignees, open.Approvals = nil, nil
 		return open.CheckMayDecide(c) == nil
 	}
-	return q.CheckMayDecide(c) == nil
+	return q.CheckMayDecide(c) == nil && q.AwaitsAnswerOf(c)
 }
 
 // answerLink returns the address at which the member answers without signing in. It is empty if such an answer is not
@@ -314,6 +315,8 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 		return skippedOutcome(fermata.SkippedClosed), nil
 	case member != nil && !mayAnswer(member, q):
 		return skippedOutcome(fermata.SkippedNotEligible), nil
+	case member != nil && !m.c.maybeSent && !q.AwaitsAnswerOf(member.Caller()):
+		return skippedOutcome(fermata.SkippedNotNeeded), nil
 	}
 	info := m.info()
 	if m.c.MemberID != "" {
@@ -382,7 +385,7 @@ func (m *composer) fillDigest() (end *outcome, err error) {
 	}
 	member := m.member()
 	for _, q := range questions {
-		if q.Status != fermata.Pending || member == nil || q.CheckMayAnswer(member.Caller()) != nil {
+		if q.Status != fermata.Pending || member == nil || !q.AwaitsAnswerOf(member.Caller()) {
 			continue
 		}
 		public, _ := publicQuestion(q, m.kind.Public)

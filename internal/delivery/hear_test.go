@@ -201,6 +201,7 @@ func TestVotesOverAChannel(t *testing.T) {
 	if told := w.click(wall.Click{From: "wall-ann", Delivery: ann.ID, Text: "approve"}); !strings.Contains(told, "1 of 2") {
 		t.Errorf("ann was told %q", told)
 	}
+	w.await("ann's message offers nothing to press", func() bool { return len(w.awaitMessages("ann", 1)[0].Buttons) == 0 })
 	if told := w.click(wall.Click{From: "wall-bob", Delivery: bob.ID, Text: "approve"}); !strings.Contains(told, "counts") {
 		t.Errorf("bob was told %q", told)
 	}

@@ -111,6 +111,27 @@ func TestWhatIsClosedBeforeItsTimeIsNotSent(t *testing.T) {
 	w.awaitMessages("ann", 0)
 }
 
+// TestWhoVotedIsNotReminded checks that nobody is told again of an approval after voting on it.
+func TestWhoVotedIsNotReminded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	q := w.ask(fermata.Ask{
+		Title: "Deploy?", Type: fermata.Approval, Approvals: &fermata.Quorum{Required: 2}, Reminders: []string{"10m"},
+		Timeout: "30m", OnTimeout: fermata.Escalate, Escalation: []fermata.EscalationLevel{{Timeout: "30m", OnTimeout: fermata.SkipTask}},
+	})
+	w.awaitMessages("ann", 1)
+	_, err := w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: fermata.Approve})
+	w.OK(err)
+	w.passTime(11 * time.Minute)
+	w.awaitMessages("bob", 2)
+	w.passTime(20 * time.Minute)
+	w.awaitMessages("bob", 3)
+	w.awaitRest(q)
+	w.awaitMessages("ann", 1)
+	w.awaitState(q, fermata.DeliverySkipped, 2)
+}
+
 func TestRoutesDelayAndQuestionsNameChannels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})

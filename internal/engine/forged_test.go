@@ -240,6 +240,7 @@ func TestAVoteThatCountsAgain(t *testing.T) {
 		w.checkQuestion(q.ID, fermata.Pending)
 		_, err = w.Engine.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{"ops"}})
 		w.OK(err)
+		w.Equal([]string{"Deploy?"}, w.titles(carol, engine.QuestionFilter{Status: "pending", Mine: true}))
 		_, err = w.approve(carol, q, fermata.Approve)
 		w.OK(err)
 		w.checkQuestion(q.ID, fermata.Answered)

@@ -11,7 +11,7 @@ import (
 type QuestionFilter struct {
 	Status, Type, Project, Assignee, TaskID, Q string
 	Urgency, Risk, Label, Sort                 string
-	// Mine selects the questions that the caller may answer, without those that
+	// Mine selects the questions that wait for an answer of the caller, without those that
 	// the caller snoozed.
 	Mine bool
 	// Snoozed selects the questions that the caller snoozed.
@@ -32,7 +32,7 @@ func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
 		Urgency: fermata.Urgency(f.Urgency), Risk: f.Risk, Label: f.Label, Sort: store.QuestionSort(f.Sort),
 	}
 	if f.Mine {
-		query.AnswerableBy = &c
+		query.AwaitsAnswerOf = &c
 	}
 	if f.Mine || f.Snoozed {
 		query.Snooze = store.Snooze{Member: c.MemberID, OnlySnoozed: f.Snoozed}
@@ -42,7 +42,7 @@ func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
 
 // matches reports whether a question from the database belongs to the list.
 func (f QuestionFilter) matches(q *fermata.Question, c fermata.Caller) bool {
-	return (!f.Mine || q.CheckMayAnswer(c) == nil) && (f.Q == "" || q.ContainsText(f.Q))
+	return (!f.Mine || q.AwaitsAnswerOf(c)) && (f.Q == "" || q.ContainsText(f.Q))
 }
 
 // Questions lists questions. Without a sort order, pending ones come with the
@@ -141,11 +141,15 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 		if until, ok := details.Snoozed[q.ID]; ok {
 			q.SnoozedUntil = &until
 		}
-		q.NeedsSignature = q.MustBeSigned() && (q.Status == fermata.Pending || q.Status == fermata.TimedOut)
+		if q.Status != fermata.Pending && q.Status != fermata.TimedOut {
+			continue
+		}
+		q.NeedsSignature = q.MustBeSigned()
+		may := q.CheckMayAnswer(c) == nil
+		q.Answerable = &may
 		if q.Status != fermata.Pending {
 			continue
 		}
-		q.Answerable = q.CheckMayAnswer(c) == nil
 		q.WaitingWork = &fermata.WaitingWork{Since: q.CreatedAt}
 		if q.Type.Suspends() && details.States[q.TaskID].IsSuspended() {
 			q.WaitingWork.Tasks = 1 + details.Blocked[q.TaskID]

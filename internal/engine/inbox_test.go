@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -57,6 +59,55 @@ func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	})
 }
 
+// TestWhoVotedIsAskedNoMore: an approval of two people leaves the inbox and the count of who voted on it, and stays in
+// those of others.
+func TestWhoVotedIsAskedNoMore(t *testing.T) {
+	each(t, func(w *world) {
+		bob, mine := w.Person("bob"), engine.QuestionFilter{Status: "pending", Mine: true}
+		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}})
+		_, err := w.approve(w.alice, q, fermata.Approve)
+		w.OK(err)
+		for _, tt := range []struct {
+			by   fermata.Caller
+			want []string
+		}{{w.alice, []string{}}, {bob, []string{"Deploy?"}}} {
+			w.Equal(tt.want, w.titles(tt.by, mine))
+			counts, err := w.Engine.QuestionCounts(w.Context(), tt.by, mine)
+			w.OK(err)
+			w.Equal(len(tt.want), counts.Pending)
+		}
+		got, err := w.Engine.Question(w.Context(), w.alice, q.ID)
+		w.OK(err)
+		w.Equal(new(true), got.Answerable)
+	})
+}
+
+// TestWhoMayNotAnswerIsTold: a question says to each person whether this person may answer it, also when it is late.
+func TestWhoMayNotAnswerIsTold(t *testing.T) {
+	each(t, func(w *world) {
+		viewer := w.AddMember(engine.NewMember{Handle: "vera", Role: fermata.RoleViewer}).Caller()
+		viewer.WorkspaceID = w.alice.WorkspaceID
+		bob := w.Person("bob")
+		_, q := w.createSuspended(fermata.Ask{Question: "Which format?", Timeout: "1h", OnTimeout: fermata.SkipTask, Assignees: []string{"alice", "vera"}})
+		check := func(want map[string]*bool) {
+			for by, c := range map[string]fermata.Caller{"alice": w.alice, "bob": bob, "vera": viewer, "an agent": w.agent} {
+				got, err := w.Engine.Question(w.Context(), c, q.ID)
+				w.OK(err)
+				if !reflect.DeepEqual(want[by], got.Answerable) {
+					w.Errorf("%s is told %v of a question that is %s", by, got.Answerable, got.Status)
+				}
+			}
+		}
+		told := map[string]*bool{"alice": new(true), "bob": new(false), "vera": new(false)}
+		check(told)
+		w.sweep(2 * time.Hour)
+		w.checkQuestion(q.ID, fermata.TimedOut)
+		check(told)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "late"})
+		w.OK(err)
+	})
+}
+
 // TestWaiting: a question shows how many tasks wait for it.
 func TestWaiting(t *testing.T) {
 	each(t, func(w *world) {
@@ -67,7 +118,7 @@ func TestWaiting(t *testing.T) {
 		got, err := w.Engine.Question(w.Context(), w.alice, q.ID)
 		w.OK(err)
 		w.Equal(&fermata.WaitingWork{Tasks: 3, Since: q.CreatedAt}, got.WaitingWork)
-		w.Equal(true, got.Answerable)
+		w.Equal(new(true), got.Answerable)
 		w.say(task.ID, "hello")
 		got, err = w.Engine.Question(w.Context(), w.alice, q.ID)
 		w.OK(err)

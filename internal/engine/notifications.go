@@ -21,6 +21,10 @@ type notificationSearch struct {
 	// before is where the search continues, after is where it ends. Both are
 	// exclusive.
 	before, after int64
+	// readUpTo is the number of the last event that the person has marked as read. If onlyUnread is set, read notifications
+	// are left out.
+	readUpTo   int64
+	onlyUnread bool
 	// member is the person, as a member. Events from before they joined do not
 	// count.
 	member fermata.Member
@@ -71,12 +75,16 @@ func (n *notificationSearch) collectWindow(events []*fermata.Event, want int) (b
 		if t == nil || !event.Concerns(n.c, t, q, subjects.tookPart[event.TaskID]) {
 			continue
 		}
+		unread := event.IsUnread(n.c, q, n.readUpTo)
+		if n.onlyUnread && !unread {
+			continue
+		}
 		if len(n.found) == want {
 			n.before = n.found[want-1].Seq
 			return true, nil
 		}
 		n.found = append(n.found, fermata.Notification{
-			Seq: event.Seq, Type: event.Type, At: event.At, Actor: event.Actor, Question: q,
+			Seq: event.Seq, Type: event.Type, At: event.At, Actor: event.Actor, Unread: unread, Question: q,
 			Task: fermata.TaskBrief{ID: t.ID, Title: t.Title, State: t.State},
 		})
 	}
@@ -140,8 +148,9 @@ func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int,
 	if out.ReadUpTo, err = n.r.ReadMark(c.MemberID); err != nil {
 		return out, err
 	}
+	n.readUpTo = out.ReadUpTo
 	unread := *n
-	unread.after = out.ReadUpTo
+	unread.after, unread.onlyUnread = out.ReadUpTo, true
 	if _, err := unread.collect(fermata.MaxUnread); err != nil {
 		return out, err
 	}

@@ -24,8 +24,8 @@ type QuestionFilter struct {
 	// Text is searched in the texts that people read. The list may contain a few questions that do not match, but
 	// never misses one that does. See [fermata.Question.ContainsText].
 	Text string
-	// AnswerableBy keeps the questions that the caller may answer.
-	AnswerableBy *fermata.Caller
+	// AwaitsAnswerOf keeps the questions that wait for an answer of the caller.
+	AwaitsAnswerOf *fermata.Caller
 	// Snooze says how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
@@ -196,7 +196,7 @@ func (r Reader) questionConditions(f QuestionFilter) *whereClause {
 		w.addTaskCondition(w.d.hasLabel, f.Label)
 	}
 	w.addTextSearch(f.Text)
-	w.addForCaller(f.AnswerableBy)
+	w.addForCaller(f.AwaitsAnswerOf)
 	w.addSnooze(f.Snooze)
 	return w
 }
@@ -226,8 +226,8 @@ func (w *whereClause) addTextSearch(s string) {
 		AND tasks.title %[1]s $%[2]d ESCAPE '\'))`, w.d.like, n-1, n))
 }
 
-// addForCaller keeps the questions that the caller may answer. It approximates [fermata.Question.CheckMayAnswer], which
-// decides.
+// addForCaller keeps the questions that wait for an answer of the caller. It approximates
+// [fermata.Question.AwaitsAnswerOf], which decides.
 func (w *whereClause) addForCaller(c *fermata.Caller) {
 	if c == nil {
 		return
@@ -264,12 +264,18 @@ func (w *whereClause) addForCaller(c *fermata.Caller) {
 	if c.MemberID == "" {
 		return
 	}
-	// If approvals is set without self, the asker may not approve. The cheap comparison comes first.
 	w.args = append(w.args, likeAnywhere(columnText(c.MemberID)))
+	w.conditions = append(w.conditions, fmt.Sprintf(`(votes = '' OR votes NOT LIKE $%[1]d ESCAPE '\'
+		OR length(votes) - length(replace(votes, '%[2]s', '')) >= %[3]d * CAST(%[4]s AS INTEGER))`,
+		len(w.args), approveVote, len(approveVote), w.askedField("approvals", "required")))
+	// If approvals is set without self, the asker may not approve. The cheap comparison comes first.
 	w.conditions = append(w.conditions, fmt.Sprintf(`NOT (type = 'approval' AND asked LIKE $%[1]d ESCAPE '\'
 		AND %[2]s LIKE $%[1]d ESCAPE '\' AND %[3]s IS NOT NULL AND %[4]s IS NULL)`,
 		len(w.args), w.askedField("asked_by"), w.askedField("approvals"), w.askedField("approvals", "self")))
 }
+
+// approveVote is how the column votes holds the value of a vote that approves. In a comment, its quotes are escaped.
+const approveVote = `"value":"approve"`
 
 // assigneeCondition returns the condition that the assignees contain the name.
 func (w *whereClause) assigneeCondition(name string) string {

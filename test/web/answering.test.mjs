@@ -135,6 +135,25 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
   assert.equal(await answerOf(risky), 'reject');
 });
 
+test('the choices of a long action stay in sight, and it is approved only after its end was', async () => {
+  const id = await show(approval('Delete all', { tool: 'bash', command: Array.from({ length: 200 }, (_, n) => `rm -r /data/${n}`).join('\n') }, { risk: 'high' }));
+  const inSight = async (part) => {
+    const box = await part.boundingBox();
+    assert.ok(box.y >= 0 && box.y + box.height <= page.viewportSize().height, JSON.stringify(box));
+  };
+  await inSight(page.getByRole('button', { name: /^Approve/ }));
+  await press(page, 'a');
+  const confirmation = page.getByRole('alertdialog');
+  await confirmation.getByText('Read to the end').waitFor();
+  await inSight(confirmation);
+  await press(page, 'Enter');
+  assert.equal((await server.question(id)).held, undefined);
+  await press(page, 'End');
+  await confirmation.locator('button:focus', { hasText: 'Yes, approve' }).waitFor();
+  await press(page, 'Enter');
+  assert.equal(await answerOf(id), 'approve');
+});
+
 test('an answer is taken back within its seconds, and the question is open again', async () => {
   await server.allowUndo(60);
   const { id } = await server.ask(yesNo('Undo me'));
@@ -251,6 +270,13 @@ test('beside answering: see who may, extend, ask back, comment, put off, withdra
   const before = Date.parse((await server.question(id)).deadline);
   await press(page, '+');
   await until(async () => assert.ok(Date.parse((await server.question(id)).deadline) > before));
+  // Escape closes what is on top and no more.
+  await press(page, 'b');
+  await page.getByRole('dialog', { name: 'Ask back' }).waitFor();
+  await press(page, 'Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await settled(page);
+  assert.equal(new URL(page.url()).pathname, `/questions/${id}`);
   await press(page, 'm');
   await page.getByLabel('Your comment').fill('Wait for Ann.');
   await page.getByLabel('Your comment').press('Control+Enter');

@@ -158,15 +158,39 @@ test('an inbox that is read, or left, shows what happens meanwhile', async () =>
   await page.context().close();
 });
 
-test('an urgent question opens by itself on another page, and never while somebody types', async () => {
+test('an urgent question opens by itself on another page, takes no key that was meant for that page, and never opens while somebody types', async () => {
+  await server.allowUndo(300);
   const page = await open(browser, `${server.url}/settings`);
   await server.ask({ type: 'non_blocking', title: 'No hurry', items: [item('text', { default: 'x' })] });
-  const { id } = await server.ask(yesNo('Is it urgent?'));
+  const first = await server.ask(yesNo('Is it urgent?'));
   const dialog = page.getByRole('dialog', { name: 'A question for you' });
   await dialog.getByText('Is it urgent?').first().waitFor();
+  const second = await server.ask(yesNo('Is this, too?'));
+  await dialog.getByText('1 more waits.').waitFor();
+  await page.keyboard.press('y');
+  await dialog.locator('[data-takes-keys=false]:not([inert])').waitFor();
   await press(page, 'y');
+  await dialog.getByText('Press Tab or click here').waitFor();
+  assert.equal((await server.question(first.id)).held, undefined);
+  assert.equal(await dialog.locator('kbd').count(), 0);
+  await press(page, 'Tab');
+  const takesKeys = () => dialog.locator('[data-takes-keys=true]').waitFor();
+  await takesKeys();
+  await press(page, 'y');
+  await dialog.getByRole('heading', { name: 'Is this, too?' }).waitFor();
+  await until(async () => assert.equal((await server.question(first.id)).held.answer, true));
+  // The answer is taken back where it was given.
+  await press(page, 'z');
+  await dialog.getByRole('heading', { name: 'Is it urgent?' }).waitFor();
+  await until(async () => assert.equal((await server.question(first.id)).held, undefined));
+  await server.allowUndo(1);
+  for (const key of ['n', 'y']) {
+    await takesKeys();
+    await press(page, key);
+  }
   await dialog.waitFor({ state: 'detached' });
-  assert.equal((await server.closed(id)).resolution.answer, true);
+  assert.equal((await server.closed(first.id)).resolution.answer, false);
+  assert.equal((await server.closed(second.id)).resolution.answer, true);
   await press(page, 'Control+k');
   const palette = page.getByPlaceholder('Type a command');
   await focused(palette);

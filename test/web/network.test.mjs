@@ -69,6 +69,10 @@ test('20 answers given offline survive the end of the tab: each is accepted or h
     await page.keyboard.press('y');
     await page.waitForFunction((count) => document.querySelectorAll('[data-entry=queued]').length === count, n + 1);
   }
+  // What is answered looks answered after a reload, too.
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll('[data-entry=queued]').length === 20);
+  await page.waitForFunction(() => document.querySelectorAll('[data-row]:not([data-done])').length === 0);
   // Meanwhile another person withdraws one of them.
   await server.call('POST', `/v1/questions/${ids[7]}/cancel`, { reason: 'not needed' });
   await page.close();

@@ -54,6 +54,7 @@ test('a simple question is answered with one press; others lead to their page', 
   const { resolution } = await server.closed(id);
   assert.equal(resolution.answer, 'eu');
   await news(page, 'Which region?').getByText(/Answered.*Europe/).waitFor();
+  assert.equal(await news(page, 'Which region?').getAttribute('data-unread'), 'false');
   assertCalm(page);
   await page.context().close();
 });

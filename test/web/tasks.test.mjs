@@ -152,8 +152,11 @@ test('a task page says who is waited for, and the question is answered in its th
   await press(page, '1');
   await settled(page);
   assert.equal((await read(task.id)).state, 'awaiting_input');
+  const keys = page.locator('[id^=question-] kbd');
+  assert.equal(await keys.count(), 0);
   await press(page, 'o');
   await until(async () => assert.match(await page.evaluate(() => document.activeElement.id), /^question-/));
+  await keys.first().waitFor();
   await press(page, '2');
   await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
   await page.getByText(/waits for a free worker.*it goes before all other tasks/).waitFor();

@@ -4,8 +4,8 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { Suspense, useEffect } from 'react';
 import { lazyComponent } from '@/ui/lazyComponent';
-import { refreshByEvents, startLive } from '@/api/live';
-import { queryClient } from '@/api/queries';
+import { refreshByEvents, retryLive, startLive } from '@/api/live';
+import { onSignedIn, queryClient, whoamiQuery } from '@/api/queries';
 import { listenForKeys } from '@/keys/listen';
 import { router } from '@/routes';
 import { useDelayed } from '@/ui/useDelayed';
@@ -22,8 +22,13 @@ setNonce(nonce);
 export function App() {
   useEffect(listenForKeys, []);
   useEffect(() => {
-    startLive();
-    return refreshByEvents(queryClient);
+    startLive(() => queryClient.getQueryData(whoamiQuery.queryKey) !== undefined);
+    const stopRetries = onSignedIn(retryLive);
+    const stopRefreshing = refreshByEvents(queryClient);
+    return () => {
+      stopRetries();
+      stopRefreshing();
+    };
   }, []);
   const toastsDue = useDelayed(1_500);
   useDocument();

@@ -96,7 +96,7 @@ func (m *model) handleSent(msg inboxResult) tea.Cmd {
 	}
 	m.status = msg.status
 	m.replace(msg.q)
-	if msg.q.ID == m.chosenID && (msg.q.Status != fermata.Pending || m.me.HasVoted(msg.q)) {
+	if msg.q.ID == m.chosenID && (msg.q.Status != fermata.Pending || !m.me.IsAsked(msg.q)) {
 		m.chooseNext(msg.q)
 	}
 	return m.refresh()

@@ -121,7 +121,7 @@ func (m *model) load() tea.Cmd {
 		all, _, err := m.s.Questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, maxInboxSize)
 		var mine []*fermata.Question
 		for _, q := range all {
-			if me.MayAnswer(q) && !me.HasVoted(q) {
+			if me.IsAsked(q) {
 				mine = append(mine, q)
 			}
 		}

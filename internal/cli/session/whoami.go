@@ -30,18 +30,8 @@ func (s *Session) FetchWhoami(ctx context.Context) (*Whoami, error) {
 	}}, nil
 }
 
-// MayAnswer reports whether the caller may answer a question. It uses the same rule as the server.
-func (w *Whoami) MayAnswer(q *fermata.Question) bool { return q.CheckMayAnswer(w.Caller) == nil }
-
-// HasVoted reports whether the caller has already voted on a question.
-func (w *Whoami) HasVoted(q *fermata.Question) bool {
-	for _, v := range q.Votes {
-		if v.By.ID == w.Caller.MemberID {
-			return true
-		}
-	}
-	return false
-}
+// IsAsked reports whether a question waits for an answer of the caller. It uses the same rule as the server.
+func (w *Whoami) IsAsked(q *fermata.Question) bool { return q.AwaitsAnswerOf(w.Caller) }
 
 // CheckAssurance refuses a question that needs a stronger sign-in than the caller has, before the person does work that
 // the server would refuse. It asks the server who the caller is only if a token is not enough.

@@ -10,6 +10,7 @@ import (
 var inboxTests = map[string]func(*suite){
 	"a held answer":           inboxHeld,
 	"for a person":            inboxFor,
+	"for who voted":           inboxVoted,
 	"who asked does not":      inboxSelf,
 	"roles in projects":       inboxRoles,
 	"risk, urgency and label": inboxFilters,
@@ -66,7 +67,7 @@ func setAnswered(q *fermata.Question) {
 // questionsFor returns the questions that the store finds for a caller.
 func (s *suite) questionsFor(c fermata.Caller) []string {
 	s.Helper()
-	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", AnswerableBy: &c, Limit: 50})
+	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", AwaitsAnswerOf: &c, Limit: 50})
 	s.checkNoError(err)
 	return questionIDs(got)
 }
@@ -86,6 +87,37 @@ func inboxFor(s *suite) {
 	c.Role = fermata.RoleResponder
 	s.checkEqualIDs([]string{anybody, other}, s.questionsFor(c))
 	s.checkEqualIDs(nil, s.questionsFor(fermata.Caller{Role: fermata.RoleViewer}))
+}
+
+// inboxVoted checks that a question does not wait for who voted on it, unless enough people have approved.
+func inboxVoted(s *suite) {
+	ann := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: "ann"}
+	bob := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_12", Name: "bob"}
+	voted := func(required int, votes ...fermata.Vote) *fermata.Question {
+		q := s.addQuestion(func(q *fermata.Question) { q.Type, q.Approvals = fermata.Approval, &fermata.Quorum{Required: required} })
+		q.Votes = votes
+		s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+		return q
+	}
+	all := []*fermata.Question{
+		voted(2),
+		voted(2, fermata.Vote{By: ann, Value: fermata.Approve, At: noon}),
+		voted(2, fermata.Vote{By: bob, Value: fermata.Approve, Comment: `"mem_1" "value":"approve" "value":"approve"`, At: noon}),
+		voted(3, fermata.Vote{By: ann, Value: fermata.Reject, Comment: hardText, At: noon}, fermata.Vote{By: bob, Value: fermata.Approve, At: noon}),
+		voted(2, fermata.Vote{By: ann, Value: fermata.Approve, At: noon}, fermata.Vote{By: bob, Value: fermata.Approve, At: noon}),
+	}
+	var want []string
+	c := fermata.Caller{Kind: fermata.ActorHuman, Name: "ann", MemberID: "mem_1", Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}}
+	for _, q := range all {
+		if q.AwaitsAnswerOf(c) {
+			want = append(want, q.ID)
+		}
+	}
+	s.checkEqual(3, len(want))
+	s.checkEqualIDs(want, s.questionsFor(c))
+	found, err := s.read().CountQuestions(store.QuestionFilter{Status: "pending", AwaitsAnswerOf: &c, Limit: 50})
+	s.checkNoError(err)
+	s.checkEqual(len(want), found[0].N)
 }
 
 // inboxRoles checks callers with every combination of roles in three projects.

@@ -44,8 +44,14 @@ function handleMessage(message: LiveMessage) {
   }
 }
 
-/** Follows the server's events for as long as the page lives. */
-export function startLive(): void {
+/** Opens the stream of this tab again if the server refused it. It does nothing if the stream is open. */
+let reopen: () => void = () => undefined;
+
+/** Opens the stream again at once, instead of after a while. Call it when a session begins. */
+export const retryLive = (): void => reopen();
+
+/** Follows the server's events for as long as the page lives. A visitor without a session has lost nothing. */
+export function startLive(isSignedIn: () => boolean): void {
   if (started) return;
   started = true;
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel('fermata-live') : undefined;
@@ -57,11 +63,11 @@ export function startLive(): void {
   // Pages that are not served over TLS have no locks. Each tab then has its own stream.
   const locks = (navigator as Partial<Navigator>).locks;
   if (!channel || !locks) {
-    openStream(handleMessage);
+    openStream(handleMessage, isSignedIn);
     return;
   }
   void locks.request('fermata-live', () => {
-    openStream(broadcast);
+    openStream(broadcast, isSignedIn);
     return new Promise<never>(() => undefined);
   });
   // A tab that opens later gets no message about the state of the stream. It
@@ -69,9 +75,16 @@ export function startLive(): void {
   if (state === 'connecting') handleMessage({ state: navigator.onLine ? 'open' : 'lost' });
 }
 
-function openStream(send: (message: LiveMessage) => void) {
+function openStream(send: (message: LiveMessage) => void, isSignedIn: () => boolean) {
   let retryDelay = 1_000;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  reopen = () => {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    connect();
+  };
   const connect = () => {
+    timer = undefined;
     // The stream continues after the last event that the pages received. If
     // they received none yet, a reset makes them read again all data that they
     // read before the stream was open.
@@ -83,9 +96,10 @@ function openStream(send: (message: LiveMessage) => void) {
       if (!lastReceivedSeq()) send({ reset: true });
     };
     stream.onerror = () => {
-      send({ state: 'lost' });
-      if (stream.readyState !== EventSource.CLOSED) return; // The browser reconnects by itself.
-      setTimeout(connect, retryDelay);
+      const isRefused = stream.readyState === EventSource.CLOSED;
+      if (!isRefused || isSignedIn()) send({ state: 'lost' });
+      if (!isRefused) return; // The browser reconnects by itself.
+      timer = setTimeout(connect, retryDelay);
       retryDelay = Math.min(retryDelay * 2, 30_000);
     };
     stream.addEventListener('reset', () => send({ reset: true }));

@@ -48,3 +48,9 @@ export const whoamiQuery = queryOptions({
   },
   staleTime: 5 * 60_000,
 });
+
+/** Calls the listener whenever the server has said who is signed in, until the returned function is called. */
+export const onSignedIn = (listener: () => void): (() => void) =>
+  queryClient.getQueryCache().subscribe((event) => {
+    if (event.type === 'updated' && event.action.type === 'success' && event.query.queryHash === '["whoami"]') listener();
+  });

@@ -10,6 +10,7 @@ type WithActionText = { action_text?: string };
 export type QuestionContext = Exclude<NonNullable<Schemas['Question']['context']>, string>;
 export type Question = Omit<Schemas['Question'], 'resolution' | 'context'> & WithActionText & { resolution?: Resolution; context?: QuestionContext };
 export type Item = Schemas['Item'];
+export type Vote = Schemas['Vote'];
 export type Option = Exclude<NonNullable<Item['options']>[number], string>;
 export type Answer = Schemas['Answer'];
 export type Resolution = Schemas['Resolution'] & WithActionText;

@@ -1,10 +1,10 @@
 import type { Question } from '@/api/types';
-import { mayAnswer } from '@/question/queries';
+import { awaitsReader } from '@/question/queries';
 
 /** Reports whether an approval may be decided together with others. */
 export function isHarmless(question: Question): boolean {
   return (
-    question.type === 'approval' && question.status === 'pending' && !question.held && mayAnswer(question) &&
+    question.type === 'approval' && question.status === 'pending' && !question.held && awaitsReader(question) &&
     (question.risk === 'low' || question.risk === 'medium') && (question.approvals?.required ?? 1) < 2 && !question.needs_signature &&
     !question.items.some((item) => item.options?.some((option) => typeof option !== 'string' && option.danger))
   );

@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useText } from './text';
 
-const command = 'fermata ask "Which colour shall it be?" --option red --option blue';
+const command = 'fermata ask "Which colour shall it be?" --option red --option blue --wait';
 
 /** Shows the empty inbox: what will appear here, or that the filters hide everything. */
 export function EmptyInbox({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Suspense, useMemo } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { useText as useShellText } from '@/shell/text';
 import { Page } from '@/ui/Page';
@@ -22,11 +22,13 @@ export default function InboxPage() {
   const address = JSON.stringify(filterOf(search));
   const filter = useMemo(() => JSON.parse(address) as Filter, [address]);
   const { data: counts } = useCounts();
+  const [found, setFound] = useState<{ n: number; more: boolean }>();
+  const count = isFiltered(filter) ? found && text.found(found.n, found.more) : counts && text.count(counts.pending);
   const { data: views } = useQuery(viewsQuery);
   const change = (next: Filter) => void navigate({ to: '/', search: next, replace: true });
   return (
-    <Page title={shell.inbox} wide actions={<Group gap="sm">{counts && <Text size="sm" c="dimmed">{text.count(counts.pending)}</Text>}{(isFiltered(filter) || (views?.items.length ?? 0) > 0) && <Suspense><Views filter={filter} onChange={change} /></Suspense>}</Group>}>
-      <Triage filter={filter} onFilter={change} tools={<Filters key={address === '{}' ? 'none' : 'some'} filter={filter} onChange={change} />} />
+    <Page title={shell.inbox} wide actions={<Group gap="sm">{count !== undefined && <Text size="sm" c="dimmed">{count}</Text>}{(isFiltered(filter) || (views?.items.length ?? 0) > 0) && <Suspense><Views filter={filter} onChange={change} /></Suspense>}</Group>}>
+      <Triage filter={filter} onFilter={change} onFound={setFound} tools={<Filters key={address === '{}' ? 'none' : 'some'} filter={filter} onChange={change} />} />
     </Page>
   );
 }

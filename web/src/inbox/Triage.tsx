@@ -23,6 +23,8 @@ import { useInbox } from './useInbox';
 interface Props {
   filter: Filter;
   onFilter: (filter: Filter) => void;
+  /** Called with the number of questions in the list that wait, and whether there are more. It is undefined until the list is read. */
+  onFound?: (found: { n: number; more: boolean } | undefined) => void;
   /** Content above the list. */
   tools?: ReactNode;
   /** Content above the list that belongs to the selected question. */
@@ -30,7 +32,7 @@ interface Props {
 }
 
 /** Shows a list of questions and the selected question. */
-export function Triage({ filter, onFilter, tools, above }: Props) {
+export function Triage({ filter, onFilter, onFound, tools, above }: Props) {
   const text = useText();
   const navigate = useNavigate();
   const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
@@ -77,7 +79,9 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
     { id: 'show-new', title: text.showNew, group: text.group, keys: ['.'], run: () => void inbox.refresh() },
   ]);
 
-  const waiting = questions.some((question) => question.status === 'pending' && !gone.has(question.id));
+  const waiting = questions.filter((question) => question.status === 'pending' && !gone.has(question.id)).length;
+  const { loading, more } = inbox;
+  useEffect(() => onFound?.(loading ? undefined : { n: waiting, more }), [loading, more, onFound, waiting]);
   return (
     <Box className={classes.triage}>
       <OutboxStrip />
@@ -87,7 +91,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
       </div>
       {current && !inbox.loading && above?.(current, questions.filter((question) => !gone.has(question.id)))}
       {inbox.isStored && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
-      {inbox.error ? <ErrorAlert error={inbox.error} onRetry={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : !waiting && !(wide && current) ? (
+      {inbox.error ? <ErrorAlert error={inbox.error} onRetry={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : waiting === 0 && !(wide && current) ? (
         <EmptyInbox filtered={isFiltered(filter)} onClear={() => onFilter({})} />
       ) : (
         <div className={classes.panes}>

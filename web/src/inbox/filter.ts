@@ -23,9 +23,3 @@ export function queryOf(filter: Filter): Query {
     ...(show === 'snoozed' ? { snoozed: true } : {}),
   };
 }
-
-/** Returns the filters for counting questions: all but the text, the status and the snoozed ones. */
-export function countsOf(filter: Filter) {
-  const { status: _, q: _q, snoozed: _s, ...rest } = queryOf(filter);
-  return rest;
-}

@@ -78,7 +78,7 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
 
 /** Returns the ids of the questions that the reader answered on this page, even before the server confirms. */
 function useAnsweredIds(): ReadonlySet<string> {
-  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(() => new Set(outbox().filter((entry) => entry.state !== 'refused').map((entry) => entry.questionId)));
   useEffect(() => onOutbox(() => {
     setAnswered((before) => {
       const now = outbox().filter((entry) => entry.state !== 'refused').map((entry) => entry.questionId);

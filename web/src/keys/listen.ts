@@ -1,9 +1,19 @@
 import { preferences } from '@/shell/preferences';
-import { findCommand, keyName } from './registry';
+import { findCommand, keyName, topLevel } from './registry';
 
 const sequenceTimeout = 1_200;
 let pressedKeys: string[] = [];
 let sequenceTimer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * What was on top of the page when a key was pressed: the level of the dialog, and whether a menu or a list of choices
+ * was open. A component may close these before the key gets here, and the page below must not take the key as well.
+ */
+let onTop = { level: 0, popup: false };
+
+function recordTop() {
+  onTop = { level: topLevel(), popup: [...document.querySelectorAll('[role=menu], [role=listbox]')].some((popup) => popup.checkVisibility()) };
+}
 
 /** Reports whether key presses go into a text field. */
 export function isTyping(target: EventTarget | null): boolean {
@@ -28,12 +38,13 @@ function onKey(event: KeyboardEvent) {
   const key = keyName(event);
   const typing = isTyping(event.target);
   const plain = !key.includes('mod+') && key !== 'Escape' && !/^F\d/.test(key);
-  if ((plain && !preferences().keys) || takesKey(event.target, key)) return;
+  if ((plain && !preferences().keys) || takesKey(event.target, key) || (key === 'Escape' && onTop.popup)) return;
+  const level = Math.max(onTop.level, topLevel());
   pressedKeys.push(key);
-  let found = findCommand(pressedKeys, typing);
+  let found = findCommand(pressedKeys, typing, level);
   if (found.kind === 'none' && pressedKeys.length > 1) {
     pressedKeys = [key];
-    found = findCommand(pressedKeys, typing);
+    found = findCommand(pressedKeys, typing, level);
   }
   clearTimeout(sequenceTimer);
   if (found.kind === 'begun') {
@@ -49,6 +60,10 @@ function onKey(event: KeyboardEvent) {
 
 /** Listens for keys. Returns a function that stops it. */
 export function listenForKeys(): () => void {
+  window.addEventListener('keydown', recordTop, true);
   window.addEventListener('keydown', onKey);
-  return () => window.removeEventListener('keydown', onKey);
+  return () => {
+    window.removeEventListener('keydown', recordTop, true);
+    window.removeEventListener('keydown', onKey);
+  };
 }

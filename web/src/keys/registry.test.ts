@@ -33,6 +33,8 @@ describe('the registry of keys', () => {
     dialog();
     close();
     expect(findCommand(['j'], false)).toMatchObject({ kind: 'run' });
+    // A key that was pressed while the dialog was open is not for the page, even if the dialog has closed meanwhile.
+    expect(findCommand(['j'], false, 1)).toEqual({ kind: 'none' });
     page();
   });
 });

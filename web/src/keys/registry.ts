@@ -57,10 +57,10 @@ export function openScope(level: number): () => void {
   };
 }
 
-const topLevel = () => Math.max(0, ...scopes.keys());
+/** Returns the level of the dialog on top, or 0 if no dialog is open. */
+export const topLevel = () => Math.max(0, ...scopes.keys());
 
-function activeEntries(): Entry[] {
-  const level = topLevel();
+function activeEntries(level = topLevel()): Entry[] {
   return [...entries].filter((entry) => entry.level >= level).sort((a, b) => b.order - a.order);
 }
 
@@ -80,10 +80,10 @@ export const onCommands = changes.subscribe;
 
 export type Match = { kind: 'run'; command: Command } | { kind: 'begun' } | { kind: 'none' };
 
-/** Finds the command for the keys that were pressed one after the other. */
-export function findCommand(pressed: string[], typing: boolean): Match {
+/** Finds the command for the keys that were pressed one after the other. Commands below the level do not count. */
+export function findCommand(pressed: string[], typing: boolean, level = topLevel()): Match {
   const sequence = pressed.join(' ');
-  const list = activeEntries().filter(({ command }) => !typing || command.typing);
+  const list = activeEntries(level).filter(({ command }) => !typing || command.typing);
   const exact = list.find(({ command }) => command.keys?.includes(sequence));
   if (exact) return { kind: 'run', command: exact.command };
   const begun = list.some(({ command }) => command.keys?.some((key) => key.startsWith(`${sequence} `)));

@@ -20,13 +20,16 @@ export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }
   return <Active value={on}>{children}</Active>;
 }
 
+/** Reports whether the keys of this part of the page work. */
+export const useKeysAwake = () => useContext(Active);
+
 /**
  * Registers commands while the component is rendered. Their functions may
  * change with every render. Only ids, titles, groups and keys are compared.
  */
 export function useCommands(commands: Command[], active = true): void {
   const level = useContext(Level);
-  const isAwake = useContext(Active);
+  const isAwake = useKeysAwake();
   const latest = useRef(commands);
   useEffect(() => {
     latest.current = commands;

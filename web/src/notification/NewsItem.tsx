@@ -22,12 +22,12 @@ const icons: Partial<Record<string, IconName>> = {
 } satisfies Record<News['type'], IconName>;
 
 /** Shows one notification and the answers that the reader can give at once. */
-export const NewsItem = memo(function NewsItem({ news, unread, now }: { news: News; unread: boolean; now: number }) {
+export const NewsItem = memo(function NewsItem({ news, now }: { news: News; now: number }) {
   const text = useNewsText();
   const words = useQuestionText();
   const times = useTime();
   const { data: me } = useQuery(whoamiQuery);
-  const { question, task } = news;
+  const { question, task, unread } = news;
   const asked = /asked|assigned|escalated/.test(news.type);
   const answers = question?.resolution?.answers;
   return (

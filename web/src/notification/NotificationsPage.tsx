@@ -30,7 +30,6 @@ export default function NotificationsPage() {
   const { shown, fresh } = useSteadyList(list, isBeingRead, 'news');
   const now = Math.ceil(useNow() / 10_000) * 10_000;
   const first = query.data?.pages[0];
-  const upTo = first?.read_up_to ?? 0;
   const unread = first?.unread ?? 0;
   useEffect(() => followEvents(client, newsKey, mayBeNews), [client]);
   const mark = useMutation({ mutationFn: markRead, onSuccess: () => client.invalidateQueries({ queryKey: newsKey }) });
@@ -57,7 +56,7 @@ export default function NotificationsPage() {
         )}
         <div ref={box}>
           <ul className={classes.list}>
-            {shown.map(({ id, news }) => <li key={id}><NewsItem news={news} unread={news.seq > upTo} now={now} /></li>)}
+            {shown.map(({ id, news }) => <li key={id}><NewsItem news={news} now={now} /></li>)}
           </ul>
         </div>
         {query.hasNextPage && <Center><Button variant="default" loading={query.isFetchingNextPage} onClick={() => void readMore(query)}>{text.more}</Button></Center>}

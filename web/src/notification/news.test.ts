@@ -33,7 +33,7 @@ describe('quick answers', () => {
 });
 
 describe('what the browser tells', () => {
-  const news = (seq: number, type: News['type'], asked?: Question): News => ({ seq, type, at: '2026-11-21T12:00:00Z', actor: { kind: 'agent' }, task: { id: 't', title: 't', state: 'done' }, question: asked });
+  const news = (seq: number, type: News['type'], asked?: Question): News => ({ seq, type, at: '2026-11-21T12:00:00Z', actor: { kind: 'agent' }, unread: true, task: { id: 't', title: 't', state: 'done' }, question: asked });
   const items = [news(5, 'task.ended'), news(4, 'question.asked', question({ type: 'non_blocking' })), news(3, 'question.asked', question()), news(2, 'question.asked', question())];
   it('is what came since, oldest first', () => expect(newsToShow(items, 2, 'all').map((each) => each.seq)).toEqual([3, 4, 5]));
   it('is only what stops work, if asked', () => expect(newsToShow(items, 0, 'urgent').map((each) => each.seq)).toEqual([2, 3]));

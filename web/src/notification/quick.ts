@@ -1,6 +1,6 @@
 import type { Item, Question } from '@/api/types';
 import { keyOf, labelOf, optionsOf, picksDanger, type Value } from '@/question/item';
-import { mayAnswer } from '@/question/queries';
+import { awaitsReader } from '@/question/queries';
 
 export interface QuickAnswer {
   value: Value;
@@ -20,7 +20,7 @@ const maxAnswers = 4;
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): QuickAnswer[] {
   const [item] = question.items;
   const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.context?.text !== undefined || question.risk === 'high' || question.risk === 'critical' || question.needs_signature;
-  if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !mayAnswer(question)) return [];
+  if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !awaitsReader(question)) return [];
   const answers = answersOf(item, words);
   return answers.length > maxAnswers || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;
 }

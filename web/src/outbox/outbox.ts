@@ -3,7 +3,7 @@ import { onLiveState, liveState } from '@/api/live';
 import { api, unwrap } from '@/api/client';
 import { newIdempotencyKey } from '@/api/key';
 import { asProblem, type Code, type Problem } from '@/api/problem';
-import { queryClient, whoamiQuery } from '@/api/queries';
+import { onSignedIn, queryClient, whoamiQuery } from '@/api/queries';
 import { signal } from '@/api/signal';
 import { dataOwner } from '@/offline/owner';
 import { showQuestion } from '@/question/queries';
@@ -183,10 +183,8 @@ export async function startOutbox(): Promise<void> {
   addEventListener('online', retry);
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && retry());
   onLiveState(() => liveState() === 'open' && retry());
-  queryClient.getQueryCache().subscribe((event) => {
-    // The person has signed in again.
-    if (event.type === 'updated' && event.action.type === 'success' && event.query.queryHash === '["whoami"]') void loadStoredEntries().then(retry);
-  });
+  // The person may have signed in again.
+  onSignedIn(() => void loadStoredEntries().then(retry));
   setInterval(() => entries.some((each) => each.state === 'queued') && retry(), 15_000);
   retry();
 }

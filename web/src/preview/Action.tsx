@@ -121,9 +121,10 @@ function useEndSeen(onSeen?: () => void) {
   useEffect(() => {
     const element = end.current;
     if (!element || typeof IntersectionObserver === 'undefined') return;
+    // The bar with the choices may cover the lower end of the page.
     const observer = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) latest.current?.();
-    });
+    }, { rootMargin: '0px 0px -180px 0px' });
     observer.observe(element);
     return () => observer.disconnect();
   }, []);

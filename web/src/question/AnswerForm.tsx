@@ -1,12 +1,15 @@
 import { Alert, Button, Group, Progress, Stack, Text, Textarea } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { commandOf } from '@/api/exact';
 import type { Item, Question } from '@/api/types';
 import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
 import type { HashCheck } from '@/preview/Action';
 import { stoppedByDevice } from '@/sign-in/passkey';
+import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
+import { KeyCap } from '@/ui/KeyCap';
 import wrappingButton from '@/ui/WrappingButton.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
@@ -14,7 +17,7 @@ import { ItemField, Prompt } from './ItemField';
 import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
 import { DecisionMismatch } from './sign';
 import { useText } from './text';
-import type { AnswerState } from './useAnswer';
+import type { AnswerState, ConfirmReason } from './useAnswer';
 
 interface Props {
   question: Question;
@@ -37,6 +40,7 @@ export function AnswerForm(props: Props) {
   const several = question.items.length > 1;
   const reviewing = several && at === question.items.length;
   const item = question.items[at];
+  const mayEdit = !answer.doubt && item?.response_type === 'approval' && question.action_text !== undefined && (question.approvals?.required ?? 1) < 2;
   const prompted = several || item?.prompt !== question.title;
 
   const move = (to: number) => {
@@ -124,11 +128,14 @@ export function AnswerForm(props: Props) {
           />
         </Stack>
       )}
-      {comments ? (
+      {comments && (
         <Textarea ref={comment} label={text.comment} description={text.commentHint} autosize minRows={2} maxRows={10} value={answer.comment} onChange={(event) => answer.setComment(event.currentTarget.value)} />
-      ) : (
-        <Group><Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<kbd className={classes.key} aria-hidden>c</kbd>}>{text.addComment}</Button></Group>
       )}
+      {(!comments || mayEdit) && <Group gap="xs">
+        {!comments && <Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<KeyCap>c</KeyCap>}>{text.addComment}</Button>}
+        {mayEdit && answer.action === undefined && <EditAction question={question} answer={answer} />}
+      </Group>}
+      {mayEdit && answer.action !== undefined && <EditAction question={question} answer={answer} />}
       {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
       {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
       {answer.doubt ? (
@@ -147,23 +154,20 @@ function SignatureProblem({ error }: { error: unknown }) {
   return words === undefined ? <ErrorAlert error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
 }
 
-function Buttons({ question, answer, hashCheck, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
+function Buttons({ answer, hashCheck, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
   item?: Item; reviewing: boolean; at: number; several: boolean; onMove: (to: number) => void; onDecide: (item: Item, value: Value) => void; onProceed: () => void;
 }) {
   const text = useText();
   const back = several && at > 0 && <Button variant="default" leftSection={<Icon name="back" />} onClick={() => onMove(at - 1)}>{text.back}</Button>;
   if (item?.response_type === 'approval') {
     return (
-      <Stack gap="sm">
-        {question.action_text !== undefined && (question.approvals?.required ?? 1) < 2 && <EditAction question={question} answer={answer} />}
-        <Group grow preventGrowOverflow={false}>
-          {back}
-          <Button size="md" color="#1d6b31" disabled={hashCheck === 'differs' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} classNames={wrappingButton} onClick={() => onDecide(item, 'approve')}>
-            {answer.action === undefined ? text.approve : text.approveEdited}
-          </Button>
-          <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<kbd className={classes.key} aria-hidden>r</kbd>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
-        </Group>
-      </Stack>
+      <Group grow preventGrowOverflow={false}>
+        {back}
+        <Button size="md" color="#1d6b31" disabled={hashCheck === 'differs' || answer.sending} leftSection={<Icon name="check" />} rightSection={<KeyCap>a</KeyCap>} classNames={wrappingButton} onClick={() => onDecide(item, 'approve')}>
+          {answer.action === undefined ? text.approve : text.approveEdited}
+        </Button>
+        <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<KeyCap>r</KeyCap>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
+      </Group>
     );
   }
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
@@ -173,7 +177,7 @@ function Buttons({ question, answer, hashCheck, item, reviewing, at, several, la
   return (
     <Group>
       {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={wrappingButton}>
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<KeyCap>↵</KeyCap>} classNames={wrappingButton}>
         {hasDecision ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
@@ -184,12 +188,17 @@ function Buttons({ question, answer, hashCheck, item, reviewing, at, several, la
 function Confirm({ question, answer, blocked, onConfirm }: { question: Question; answer: AnswerState; blocked: boolean; onConfirm: () => void }) {
   const text = useText();
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => button.current?.focus(), []);
+  const box = useRef<HTMLDivElement>(null);
+  // The focus brings the confirmation into sight. While the reader still reads, no button has it, so that Space scrolls.
+  useEffect(() => box.current?.focus(), []);
+  useEffect(() => {
+    if (!blocked) button.current?.focus({ preventScroll: true });
+  }, [blocked]);
   if (!answer.doubt) return null;
   const { kind, values } = answer.doubt;
   const what = question.items.map((item) => (item.response_type === 'approval' ? text.approve.toLowerCase() : textOf(item, answer.complete(values)[keyOf(item)], text))).join(' · ');
   return (
-    <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
+    <Alert ref={box} tabIndex={-1} color="red" role="alertdialog" aria-label={kind === 'danger' ? text.confirmDanger : text.confirmRisk} icon={<Icon name="warning" />} title={<ConfirmTitle kind={kind} action={answer.action ?? question.action_text} />}>
       {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
       <Group>
         <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={wrappingButton}>{text.confirm(what)}</Button>
@@ -197,6 +206,16 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
       </Group>
     </Alert>
   );
+}
+
+/** Says what the confirmed answer does: the first line of the command that runs, if there is one. */
+function ConfirmTitle({ kind, action }: { kind: ConfirmReason; action?: string }) {
+  const text = useText();
+  const command = action === undefined ? undefined : commandOf(action)?.command;
+  if (kind === 'danger') return text.confirmDanger;
+  if (command === undefined) return text.confirmRisk;
+  const [first = ''] = command.split('\n');
+  return <>{text.confirmRuns} <code className={classes.text}><Visible text={first === command ? first : `${first} …`} /></code></>;
 }
 
 function Review({ question, values, onChange }: { question: Question; values: Values; onChange: (at: number) => void }) {

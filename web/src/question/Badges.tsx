@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import type { Question } from '@/api/types';
 import { Icon, type IconName } from '@/ui/Icon';
 import { decisionOf } from './item';
-import { mayAnswer } from './queries';
+import { awaitsReader } from './queries';
 import { useText } from './text';
 
 const types: Record<Question['type'], { icon: IconName; color: string }> = {
@@ -31,6 +31,6 @@ export function RiskBadge({ risk }: { risk: Question['risk'] }) {
 
 export function StatusBadge({ question }: { question: Question }) {
   const text = useText();
-  const words = question.status === 'pending' && !mayAnswer(question) ? text.statusPendingOther : text[decisionOf(question) ?? `status_${question.status}`];
+  const words = question.status === 'pending' && !awaitsReader(question) ? text.statusPendingOther : text[decisionOf(question) ?? `status_${question.status}`];
   return <Badge variant="default" size="sm" tt="none">{words}</Badge>;
 }

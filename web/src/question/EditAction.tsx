@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Suspense } from 'react';
 import { indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
@@ -16,6 +16,6 @@ export function EditAction({ question, answer }: { question: Question; answer: A
   const open = answer.action !== undefined;
   const start = () => answer.setAction(indentJSON(question.action_text ?? ''));
   useCommands([{ id: 'edit', title: text.editApprove, group: text.group, keys: ['e'], run: start }], !open);
-  if (!open) return <Group><Button variant="subtle" size="compact-sm" onClick={start}>{text.editApprove}</Button></Group>;
+  if (!open) return <Button variant="subtle" size="compact-sm" onClick={start}>{text.editApprove}</Button>;
   return <Suspense fallback={<Loading />}><ActionEditor question={question} answer={answer} /></Suspense>;
 }

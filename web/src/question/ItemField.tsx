@@ -3,6 +3,7 @@ import { type RefObject } from 'react';
 import type { Item, Option } from '@/api/types';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
+import { KeyCap } from '@/ui/KeyCap';
 import { Markdown } from '@/ui/Markdown';
 import classes from './ItemField.module.css';
 import { isRequired, labelOf, optionsOf, type Value } from './item';
@@ -106,7 +107,7 @@ function Card({ many, value, number, danger, children }: { many: boolean; value:
       <Group wrap="nowrap" align="flex-start" gap="sm">
         <Kind.Indicator mt={3} />
         <div className={classes.grow}>{children}</div>
-        {number !== undefined && number <= 9 && <kbd className={classes.key} aria-hidden>{number}</kbd>}
+        {number !== undefined && number <= 9 && <KeyCap>{number}</KeyCap>}
       </Group>
     </Kind.Card>
   );
@@ -118,7 +119,7 @@ function YesNo({ value, error, label, onDecide }: Props) {
     <div role="group" aria-label={label}>
       <Group grow>
         {[true, false].map((yes) => (
-          <Button key={String(yes)} size="md" variant={value === yes ? 'filled' : 'default'} aria-pressed={value === yes} onClick={() => onDecide(yes)} rightSection={<kbd className={classes.key} aria-hidden>{yes ? 'y' : 'n'}</kbd>}>
+          <Button key={String(yes)} size="md" variant={value === yes ? 'filled' : 'default'} aria-pressed={value === yes} onClick={() => onDecide(yes)} rightSection={<KeyCap>{yes ? 'y' : 'n'}</KeyCap>}>
             {yes ? text.yes : text.no}
           </Button>
         ))}

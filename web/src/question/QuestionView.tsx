@@ -23,7 +23,7 @@ import { Discussion } from './Discussion';
 import { QuestionResolution, actorName } from './QuestionResolution';
 import { fateOf } from './item';
 import classes from './QuestionView.module.css';
-import { mayAnswer } from './queries';
+import { approvalsOf, awaitsReader, mayAnswer, ownVote } from './queries';
 import { SimilarQuestions } from './SimilarQuestions';
 import { useText, type QuestionText } from './text';
 import { Tools } from './Tools';
@@ -57,6 +57,7 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
   const pending = question.status === 'pending';
   const late = question.status === 'timed_out' && !question.resolution?.late?.length;
   const open = (pending && !question.held) || late;
+  const isBar = question.type === 'approval' && answer.action === undefined;
   const busy = entry !== undefined && entry.state !== 'refused' && entry.state !== 'accepted';
   return (
     <Stack gap="md" className={classes.view}>
@@ -78,18 +79,18 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
       <AgentWords question={question} page={page} />
       {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} hashCheck={hashCheck} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
       {pending && <Votes question={question} />}
-      {pending && !mayAnswer(question) && <Text c="dimmed">{text.notYours}</Text>}
-      {late && <Text size="sm">{text.lateOffer}</Text>}
-      {open && mayAnswer(question) && !busy && (
-        <Paper withBorder p="md" component="section" aria-label={text.theAnswer} className={classes.answer}>
+      {pending && !mayAnswer(question) && <div><Text c="dimmed">{text.notYours}</Text><Deciders question={question.id} /></div>}
+      {late && mayAnswer(question) && <Text size="sm">{text.lateOffer}</Text>}
+      {open && awaitsReader(question) && !busy && (
+        <Paper withBorder p={isBar ? 'sm' : 'md'} component="section" aria-label={text.theAnswer} className={classes.answer} data-bar={isBar || undefined}>
           <AnswerForm question={question} answer={answer} hashCheck={question.action_text === undefined ? 'matches' : hashCheck} seen={seen} late={late} />
         </Paper>
       )}
-      {open && mayAnswer(question) && <SimilarQuestions question={question} answer={answer} page={page} />}
+      {open && awaitsReader(question) && <SimilarQuestions question={question} answer={answer} page={page} />}
       <Discussion question={question} page={page} />
       {pending && <DeadlineNote question={question} />}
-      {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
-      {page && pending && <Deciders question={question.id} />}
+      {pending && <Tools question={question} onLeave={onSent} />}
+      {page && pending && mayAnswer(question) && <Deciders question={question.id} />}
       {page && !pending && (
         <Group><Button component="a" href={`/v1/questions/${question.id}/receipt`} download={`${question.id}.receipt.json`} variant="subtle" size="compact-sm" leftSection={<Icon name="download" />}>{text.receipt}</Button></Group>
       )}
@@ -98,7 +99,9 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
   );
 }
 
-/** Returns the name of an assignee as people say it. */
+/** Returns the names of the assignees as people say them. */
+const assigneeNames = (question: Question, text: QuestionText) => (question.assignees ?? []).map((each) => assigneeName(each, text)).join(', ');
+
 function assigneeName(assignee: string, text: QuestionText): string {
   const [kind, name = ''] = assignee.split(':');
   return kind === 'group' ? text.groupOf(name) : kind === 'role' ? text.roleOf(name) : assignee;
@@ -119,7 +122,7 @@ function Facts({ question, onTaskPage }: { question: Question; onTaskPage?: bool
           {question.task_title && question.task_title !== question.title ? question.task_title : text.task}
         </Anchor>
       )}
-      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.map((each) => assigneeName(each, text)).join(', '))}</Text>}
+      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(assigneeNames(question, text))}</Text>}
       {question.waiting && question.waiting.tasks > 1 && <Text size="sm" c="dimmed">{text.waitingTasks(question.waiting.tasks, duration(now - Date.parse(question.waiting.since)))}</Text>}
     </Group>
   );
@@ -155,9 +158,12 @@ function Votes({ question }: { question: Question }) {
   const needed = question.approvals?.required ?? 1;
   if (needed < 2) return null;
   const votes = question.votes ?? [];
+  const own = ownVote(question);
+  const missing = needed - approvalsOf(question);
   return (
     <div>
-      <Text size="sm" fw={600}>{text.quorum(votes.filter((vote) => vote.value === 'approve').length, needed)}</Text>
+      {own && missing > 0 && <Text fw={600}>{text.voteStands(own.value === 'approve', missing, assigneeNames(question, text))}</Text>}
+      <Text size="sm" fw={600}>{text.quorum(approvalsOf(question), needed)}</Text>
       {votes.map((vote) => <Text size="sm" key={vote.at}>{text.voted(vote.by.name || '', vote.value === 'approve' ? text.approved : text.rejected)}{vote.comment && ` – ${vote.comment}`}</Text>)}
     </div>
   );

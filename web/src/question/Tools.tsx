@@ -1,27 +1,33 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { Keys } from '@/ui/Keys';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { api, unwrap } from '@/api/client';
+import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import wrappingButton from '@/ui/WrappingButton.module.css';
 import { showQuestion } from './queries';
+import { rightsOf, type OpenTool, type Rights } from './rights';
 import { snoozeTimes } from './snooze';
 import { useText } from './text';
-import type { Tool } from './ToolForm';
 
 const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
 const ToolForm = lazyComponent(() => import('./ToolForm').then((module) => module.ToolForm));
 
-type OpenTool = Tool | 'snooze' | 'extend';
 const extensions = ['15m', '1h', '24h'] as const;
 
 /** Shows what the reader can do with a question besides answering it. */
 export function Tools({ question, onLeave }: { question: Question; onLeave?: () => void }) {
+  const { data: me } = useQuery(whoamiQuery);
+  const rights = rightsOf(question, me);
+  return Object.values(rights).some(Boolean) ? <OfferedTools question={question} rights={rights} onLeave={onLeave} /> : null;
+}
+
+function OfferedTools({ question, rights, onLeave }: { question: Question; rights: Rights; onLeave?: () => void }) {
   const text = useText();
   const client = useQueryClient();
   const [open, setOpen] = useState<OpenTool>();
@@ -38,25 +44,21 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
     },
   });
   const group = text.group;
-  useCommands([
-    { id: 'clarify', title: text.clarify, group, keys: ['b'], run: () => setOpen('clarify') },
-    { id: 'discuss', title: text.discuss, group, keys: ['m'], run: () => setOpen('discuss') },
-    { id: 'assign', title: text.assign, group, keys: ['s'], run: () => setOpen('assign') },
-    { id: 'snooze', title: text.snooze, group, keys: ['h'], run: () => setOpen('snooze') },
-    ...(question.deadline ? [{ id: 'extend', title: text.extendBy(text.minutes15), group, keys: ['+'], run: () => extend.mutate('15m') }] : []),
-    { id: 'withdraw', title: text.withdraw, group, run: () => setOpen('withdraw') },
-  ]);
-  const button = (tool: OpenTool, label: string) => <Button size="compact-md" variant="default" onClick={() => setOpen(tool)}>{label}</Button>;
+  const tools: { tool: OpenTool; title: string; key?: string; command?: { title: string; run: () => void } }[] = [
+    { tool: 'clarify', title: text.clarify, key: 'b' },
+    { tool: 'discuss', title: text.discuss, key: 'm' },
+    { tool: 'assign', title: text.assign, key: 's' },
+    { tool: 'snooze', title: text.snooze, key: 'h' },
+    { tool: 'extend', title: text.extend, key: '+', command: { title: text.extendBy(text.minutes15), run: () => extend.mutate('15m') } },
+    { tool: 'withdraw', title: text.withdraw },
+  ];
+  const offered = tools.filter(({ tool }) => rights[tool] && (tool !== 'extend' || question.deadline));
+  useCommands(offered.map(({ tool, title, key, command }) => ({ id: tool, title, group, keys: key ? [key] : undefined, run: () => setOpen(tool), ...command })));
   const close = () => setOpen(undefined);
   return (
     <Stack gap="xs">
       <Group gap="xs">
-        {button('clarify', text.clarify)}
-        {button('discuss', text.discuss)}
-        {button('assign', text.assign)}
-        {button('snooze', text.snooze)}
-        {question.deadline && button('extend', text.extend)}
-        {button('withdraw', text.withdraw)}
+        {offered.map(({ tool, title }) => <Button key={tool} size="compact-md" variant="default" onClick={() => setOpen(tool)}>{title}</Button>)}
       </Group>
       <SnoozedUntil question={question} onWake={() => snooze.mutate(undefined)} />
       {extend.error && <ErrorAlert error={extend.error} />}

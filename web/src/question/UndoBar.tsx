@@ -9,8 +9,11 @@ import { heldAnswers, onHeld, undoAnswer, type HeldAnswer } from './held';
 import { useText } from './text';
 import classes from './UndoBar.module.css';
 
-/** Shows the answer that was just given, for as long as it can be undone. */
-export function UndoBar() {
+/**
+ * Shows the answer that was just given, for as long as it can be undone. A dialog that covers the page has a bar of its
+ * own, and shows the question again itself.
+ */
+export function UndoBar({ onUndone }: { onUndone?: (id: string) => void }) {
   const text = useText();
   const navigate = useNavigate();
   const held = useSyncExternalStore(onHeld, heldAnswers);
@@ -26,11 +29,12 @@ export function UndoBar() {
       return;
     }
     setSaid(text.undone);
-    if (location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
+    if (onUndone) onUndone(entry.id);
+    else if (location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
   };
   useCommands([{ id: 'undo', title: text.undo, group: text.group, keys: ['z'], run: () => last && void takeBack(last) }], last !== undefined);
   return (
-    <div className={classes.place} role="status">
+    <div className={onUndone ? undefined : classes.fixed} role="status">
       {last ? (
         <Paper withBorder shadow="md" p="xs" className={classes.bar}>
           <Group wrap="nowrap" gap="sm">

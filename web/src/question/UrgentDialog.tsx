@@ -1,15 +1,18 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState, type ReactNode } from 'react';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { isTyping } from '@/keys/listen';
+import { KeysWhile } from '@/keys/useCommands';
 import { preferences } from '@/shell/preferences';
 import { Loading } from '@/ui/Loading';
+import { useDelayed } from '@/ui/useDelayed';
 import { queryClient } from '@/api/queries';
-import { mayAnswer, questionQuery } from './queries';
+import { awaitsReader, questionQuery } from './queries';
 import { useText } from './text';
 import { onAsked } from './urgent';
+import { UndoBar } from './UndoBar';
 import classes from './UrgentDialog.module.css';
 
 const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
@@ -35,7 +38,7 @@ export default function UrgentDialog() {
       const question = await queryClient.query(questionQuery(asked)).catch(() => undefined);
       // The task's own page shows the question where it was asked.
       if (question && [`/tasks/${question.task_id}`, `/workflow-runs/${question.task_id}`].includes(location.pathname)) return;
-      if (!question || question.status !== 'pending' || question.type === 'non_blocking' || !mayAnswer(question)) return;
+      if (!question || question.status !== 'pending' || question.type === 'non_blocking' || !awaitsReader(question)) return;
       if (!isTyping(document.activeElement) && !document.querySelector('[role=dialog]')) setOpen(true);
       setWaiting((before) => (before.includes(asked) ? before : [...before, asked]));
     };
@@ -66,7 +69,8 @@ export default function UrgentDialog() {
   }
   return (
     <Suspense><Dialog opened onClose={postpone} title={text.urgentTitle} size="lg" closeOnClickOutside={false}>
-      <Suspense fallback={<Loading />}>{data && <article><QuestionView key={data.id} question={data} onSent={skip} /></article>}</Suspense>
+      <Suspense fallback={<Loading />}>{data && <KeysAfterFocus id={data.id}><article><QuestionView key={data.id} question={data} onSent={skip} /></article></KeysAfterFocus>}</Suspense>
+      <UndoBar onUndone={(undone) => setWaiting((before) => [undone, ...before.filter((each) => each !== undone)])} />
       <Group justify="space-between" mt="md">
         <Text size="sm" c="dimmed">{waiting.length > 1 && text.urgentMore(waiting.length - 1)}</Text>
         <Group gap="xs">
@@ -75,5 +79,32 @@ export default function UrgentDialog() {
         </Group>
       </Group>
     </Dialog></Suspense>
+  );
+}
+
+/** How long a question must be in sight before it takes a key or a press, in milliseconds. */
+const readDelay = 600;
+
+/**
+ * Keeps a question that came over the page from being answered by what the reader was doing there. Each question takes
+ * nothing at first. The keys work once the reader has moved the focus into the dialog.
+ */
+function KeysAfterFocus({ id, children }: { id: string; children: ReactNode }) {
+  const text = useText();
+  const [meant, setMeant] = useState(false);
+  return (
+    <>
+      <TakesKeys key={id} meant={meant} onMeant={() => setMeant(true)}>{children}</TakesKeys>
+      {!meant && <Text size="sm" c="dimmed" mt="sm">{text.urgentKeys}</Text>}
+    </>
+  );
+}
+
+function TakesKeys({ meant, onMeant, children }: { meant: boolean; onMeant: () => void; children: ReactNode }) {
+  const inSight = useDelayed(readDelay);
+  return (
+    <div inert={!inSight} onFocus={onMeant} onPointerDown={onMeant} data-takes-keys={inSight && meant}>
+      <KeysWhile on={inSight && meant}>{children}</KeysWhile>
+    </div>
   );
 }

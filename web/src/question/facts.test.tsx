@@ -28,7 +28,7 @@ it('so does a question that is answered together with others', async () => {
 it('so does the news of a question', async () => {
   const task = { id: 'task_1', title: 'Release the shop' };
   const news = { seq: 1, type: 'question.asked', at: '2026-11-21T12:00:00Z', actor: question.asked_by, question, task } as unknown as Parameters<typeof NewsItem>[0]['news'];
-  const { container } = await show(<NewsItem news={news} unread now={Date.parse('2026-11-21T12:05:00Z')} />);
+  const { container } = await show(<NewsItem news={{ ...news, unread: true }} now={Date.parse('2026-11-21T12:05:00Z')} />);
   for (const fact of facts) expect(container.textContent).toContain(fact);
 });
 

@@ -1,11 +1,12 @@
 import type { Question } from '@/api/types';
+import { approvalsOf } from './queries';
 import type { QuestionText } from './text';
 
 /** Returns the votes and the number of items of a question. The title and the risk are shown beside them. */
 export function countsOf(question: Question, text: QuestionText): string[] {
   const needed = question.approvals?.required ?? 1;
   const votes = question.votes ?? [];
-  const approved = votes.filter((vote) => vote.value === 'approve').length;
+  const approved = approvalsOf(question);
   const facts = [];
   if (needed > 1) facts.push(text.votesOf(approved, needed, votes.length - approved));
   if (question.items.length > 1) facts.push(text.itemCount(question.items.length));

@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import type { Question } from '@/api/types';
+import { queryClient, whoamiQuery } from '@/api/queries';
+import type { Question, Vote } from '@/api/types';
 import { readStoredQuestion } from '@/offline/storedInbox';
 import { asProblem } from '@/api/problem';
 
@@ -39,3 +40,18 @@ export async function readQuestion(client: QueryClient, id: string): Promise<Que
 
 /** Reports whether the reader may answer, as far as the page knows. The server decides. */
 export const mayAnswer = (question: Question) => question.may_answer !== false;
+
+export const approvalsOf = (question: Question) => (question.votes ?? []).filter((vote) => vote.value === 'approve').length;
+
+/** Returns the reader's vote, if the reader has voted. */
+export function ownVote(question: Question): Vote | undefined {
+  const me = queryClient.getQueryData(whoamiQuery.queryKey)?.member_id;
+  return me === undefined ? undefined : question.votes?.find((vote) => vote.by.id === me);
+}
+
+/**
+ * Reports whether an open question waits for an answer of the reader, by the same rule as the server: a vote stands,
+ * unless as many as needed have approved and some of them could not answer for a while.
+ */
+export const awaitsReader = (question: Question) =>
+  mayAnswer(question) && (ownVote(question) === undefined || approvalsOf(question) >= (question.approvals?.required ?? 1));

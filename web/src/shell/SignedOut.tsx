@@ -3,7 +3,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { onSignedOut } from '@/api/client';
-import { queryClient, whoamiQuery } from '@/api/queries';
+import { onSignedIn, queryClient, whoamiQuery } from '@/api/queries';
 import { message } from '@/sign-in/session';
 import { useText } from './text';
 
@@ -42,8 +42,7 @@ export function SignedOut() {
   useEffect(() => message(handleSessionMessage), []);
   useEffect(
     () =>
-      queryClient.getQueryCache().subscribe((event) => {
-        if (event.type !== 'updated' || event.action.type !== 'success' || event.query.queryHash !== '["whoami"]') return;
+      onSignedIn(() => {
         setSignedOut(false);
         setDialog(true);
       }),
