@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,7 +25,9 @@ const (
 
 // answerLinkPattern matches the address of an answer link in a text, even if the
 // text is part of an address itself.
-var answerLinkPattern = regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
+var answerLinkPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
+})
 
 // RemoveAnswerLinks returns the text without the secrets of answer links.
 // Anyone who reads a secret can answer in the name of its member.
@@ -32,7 +35,7 @@ func RemoveAnswerLinks(text string) string {
 	if !strings.Contains(text, ".") {
 		return text
 	}
-	return answerLinkPattern.ReplaceAllString(text, "${1}[removed]")
+	return answerLinkPattern().ReplaceAllString(text, "${1}[removed]")
 }
 
 // LinkAnswers is the highest risk that a person may answer by a link without signing in.

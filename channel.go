@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -104,10 +105,12 @@ type ChannelProblem struct {
 	Hint    string `json:"hint,omitempty" doc:"what to do about it"`
 }
 
-var channelName = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$`)
+var channelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$`)
+})
 
 func (ps *problems) checkChannelName(field, name string) {
-	if !channelName.MatchString(name) {
+	if !channelName().MatchString(name) {
 		ps.add(field, "is %q: a channel's name has lower-case letters, digits, dots, - and _ in it, at most 64", name)
 	}
 }

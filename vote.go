@@ -52,20 +52,24 @@ func (q *Question) countVotes() (approvals, rejections int) {
 }
 
 // AwaitsAnswerOf reports whether the question waits for an answer of the caller: the caller may answer it, and has not
-// voted on it. If as many as needed have approved, some of them could not answer for a while. The question then waits
-// for everybody, because the next vote, also a repeated one, starts a new count.
+// voted on it. If as many as needed have approved and the question is still open, a vote of one of them did not count
+// when it was given. The question then waits for everybody: any further vote, also a repeated one, counts all votes again.
 func (q *Question) AwaitsAnswerOf(c Caller) bool {
-	return q.CheckMayAnswer(c) == nil && (q.voteOf(c) == nil || q.Approvals != nil && q.approveVotes() >= q.Approvals.Required)
+	return q.CheckMayAnswer(c) == nil && (q.voteOf(c) == nil || q.hasEnoughApprovals())
 }
 
-// approveVotes returns the number of people who have voted to approve, also of those whose vote does not count at present.
-func (q *Question) approveVotes() (n int) {
+// hasEnoughApprovals reports whether as many as needed have voted to approve, also if some of the votes do not count.
+func (q *Question) hasEnoughApprovals() bool {
+	if q.Approvals == nil {
+		return false
+	}
+	missing := q.Approvals.Required
 	for _, v := range q.Votes {
 		if v.Value == Approve {
-			n++
+			missing--
 		}
 	}
-	return n
+	return missing <= 0
 }
 
 // voteOf returns the caller's vote, or nil if there is none.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 const (
@@ -193,11 +193,11 @@ func (m *Mailer) send(ctx context.Context, to string, l letter) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	if err := m.client.DialAndSendWithContext(ctx, msg); err != nil {
-		return errors.New(linkSecret.ReplaceAllString(err.Error(), "[removed]"))
+		return errors.New(linkSecret().ReplaceAllString(err.Error(), "[removed]"))
 	}
 	return nil
 }
 
 // linkSecret matches the secret of a link. A mail server may repeat it when it
 // refuses the mail, and a person who reads it in a log could sign in.
-var linkSecret = regexp.MustCompile(fermata.LinkPrefix + `\w+`)
+var linkSecret = lazyregexp.New(fermata.LinkPrefix + `\w+`)

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // fence marks the beginning and the end of a block of code in Markdown.
@@ -36,7 +36,7 @@ func LastBlock(last, output string) string {
 }
 
 // fencedBlock matches blocks between lines of three backticks.
-var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
+var fencedBlock = lazyregexp.New("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
 
 // everydayWords are words that programs print as a status of their own when all is well.
 var everydayWords = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
@@ -60,7 +60,7 @@ func LooksLikeReport(text string) bool {
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &fields) != nil {
-		return brokenReport.MatchString(text)
+		return brokenReport().MatchString(text)
 	}
 	reportFields, otherFields, misplaced, asks, word := 0, 0, 0, false, ""
 	for name, raw := range fields {
@@ -129,7 +129,7 @@ func isNear(a, b string) bool {
 
 // brokenReport matches a text that is no complete JSON and that has a result, or is cut within the result's word. A
 // status counts only at the beginning: elsewhere it may be any status in a document of another program.
-var brokenReport = regexp.MustCompile(`("result"|^\{\s*"status")\s*:\s*"(` + wordOrBeginning(results) + `)`)
+var brokenReport = lazyregexp.New(`("result"|^\{\s*"status")\s*:\s*"(` + wordOrBeginning(results) + `)`)
 
 // wordOrBeginning returns a pattern for one of the words, or for the beginning of one at the end of the text.
 func wordOrBeginning(words []string) string {

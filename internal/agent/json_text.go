@@ -14,7 +14,7 @@ import (
 func JSONTexts(text string) []string {
 	found := findJSON(text)
 	texts := []string{text}
-	if blocks := fencedBlock.FindAllStringSubmatchIndex(text, -1); len(blocks) > 0 {
+	if blocks := fencedBlock().FindAllStringSubmatchIndex(text, -1); len(blocks) > 0 {
 		last := blocks[len(blocks)-1]
 		if found.unfinished < last[1] {
 			texts = append(texts, text[last[2]:last[3]])

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // maxLine is the maximum length of a line, in bytes. Tools report whole files.
@@ -89,11 +89,11 @@ func (t *tail) lastLines() string {
 // PlainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-	return escape.ReplaceAllString(s, "")
+	return escape().ReplaceAllString(s, "")
 }
 
 // escape matches the escape character and the control sequence that it begins (ECMA-48, section 5.4).
-var escape = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]?)?`)
+var escape = lazyregexp.New(`\x1b(\[[0-?]*[ -/]*[@-~]?)?`)
 
 // OneLine returns text on one line, cut to 300 characters for a log.
 func OneLine(format string, args ...any) string {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // testedAgents are the agent programs that Fermata drives, their packages, and the versions with which Fermata was
@@ -28,7 +28,7 @@ var testedAgents = []struct{ name, pack, version string }{
 const versionTimeout = 30 * time.Second
 
 // versionPattern matches the version in the output of a program, with any text around it.
-var versionPattern = regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
+var versionPattern = lazyregexp.New(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // checkAgentVersions looks for the agent programs that runners drive.
 func checkAgentVersions(ctx context.Context) []finding {
@@ -63,7 +63,7 @@ func checkAgentVersion(ctx context.Context, name, testedVersion string) *finding
 	if err != nil {
 		return &finding{Check: name, Status: "warn", Detail: fmt.Sprintf("%s does not tell its version: %v", path, err)}
 	}
-	switch version := versionPattern.FindString(out); version {
+	switch version := versionPattern().FindString(out); version {
 	case testedVersion:
 		return &finding{Check: name, Status: "ok", Detail: version + ", the version that Fermata was tested with"}
 	case "":

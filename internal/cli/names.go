@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"regexp"
 	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // namesCommand is the command that the completion scripts call.
@@ -44,7 +44,7 @@ func (c *namesCommand) Run(ctx context.Context, s *session.Session) error {
 		}
 		for _, w := range words {
 			// A shell may run other characters in a word as a command.
-			if plainWordPattern.MatchString(w.text) {
+			if plainWordPattern().MatchString(w.text) {
 				s.Stdout().Line("%s\t%s", w.text, terminal.OneLine(w.help))
 			}
 		}
@@ -52,7 +52,7 @@ func (c *namesCommand) Run(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
-var plainWordPattern = regexp.MustCompile(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
+var plainWordPattern = lazyregexp.New(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
 
 // namesOf returns the names of one kind.
 func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, error) {

@@ -51,7 +51,7 @@ func (ch *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim,
 			claims = append(claims, c)
 		}
 		return nil
-	})
+	}, store.ReadAhead{Deliveries: ids})
 	return claims, err
 }
 
@@ -109,9 +109,10 @@ func (ch *openChannel) keepLease(ctx context.Context, c *claim) (release func())
 // renew extends the lease of a claim, unless another process has claimed the delivery meanwhile.
 func (ch *openChannel) renew(ctx context.Context, c *claim) error {
 	var until *time.Time
+	ids := append(idsOf(c.digestOthers), c.ID)
 	err := ch.w.s.db.Write(ctx, ch.w.id, func(tx *store.Tx) error {
 		until = c.LeasedUntil
-		rows, err := tx.DeliveriesByID(append(idsOf(c.digestOthers), c.ID))
+		rows, err := tx.DeliveriesByID(ids)
 		if err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (ch *openChannel) renew(ctx context.Context, c *claim) error {
 			}
 		}
 		return nil
-	})
+	}, store.ReadAhead{Deliveries: ids})
 	if err == nil {
 		c.LeasedUntil = until
 	}

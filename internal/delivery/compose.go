@@ -239,8 +239,7 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 	member := m.member()
 	if member != nil {
 		answerer = memberCaller(m.w.id, member, m.assurance())
-		may := q.CheckMayAnswer(answerer) == nil
-		n.Question.Answerable = &may
+		n.Question.Answerable = new(q.CheckMayAnswer(answerer) == nil)
 	}
 	n.Decide = isComplete && mayOfferDecision(q, answerer, m.c.MemberID)
 	if n.Decide && member != nil {

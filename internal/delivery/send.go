@@ -195,7 +195,7 @@ func (ch *openChannel) recordOutcome(ctx context.Context, c *claim, o *outcome) 
 		}
 		channelRow, err = ch.recordChannel(tx, d, o)
 		return err
-	})
+	}, store.ReadAhead{Deliveries: append(idsOf(c.digestOthers), c.ID)})
 	if err != nil {
 		return err
 	}
@@ -232,9 +232,7 @@ func (ch *openChannel) applyOutcome(tx *store.Tx, d *fermata.Delivery, o *outcom
 	case o.kind == outcomeSent:
 		recordDelivered(tx, d, o.message.Ref, o.shown.status, o.shown.seq)
 		d.CanDecide = o.shown.offersDecision
-		if o.message.Content != "" {
-			tx.SetDeliveryContent(d.ID, truncateContent(d.RemoveSecrets(o.message.Content)))
-		}
+		d.Content = truncateContent(d.RemoveSecrets(o.message.Content))
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)
 		}

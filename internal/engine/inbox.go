@@ -145,8 +145,7 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 			continue
 		}
 		q.NeedsSignature = q.MustBeSigned()
-		may := q.CheckMayAnswer(c) == nil
-		q.Answerable = &may
+		q.Answerable = new(q.CheckMayAnswer(c) == nil)
 		if q.Status != fermata.Pending {
 			continue
 		}

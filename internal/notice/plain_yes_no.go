@@ -1,11 +1,11 @@
 package notice
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // These are words by which people say yes and no. They are read only where the
@@ -99,12 +99,12 @@ func polarityOf(part string) (polarity int, known bool) {
 }
 
 // skinTone matches the way Slack writes the skin tone of a hand.
-var skinTone = regexp.MustCompile(`:(:skin-tone-[2-6]:)`)
+var skinTone = lazyregexp.New(`:(:skin-tone-[2-6]:)`)
 
 // normalizeLine returns a line in lower case, without the characters that change
 // the look of a sign but not its meaning.
 func normalizeLine(line string) string {
-	line = skinTone.ReplaceAllString(strings.ToLower(line), ":")
+	line = skinTone().ReplaceAllString(strings.ToLower(line), ":")
 	line = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\u2019':

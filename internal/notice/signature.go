@@ -1,11 +1,12 @@
 package notice
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // A signature is removed from the words of a person, so words that take an
@@ -24,17 +25,17 @@ const (
 var (
 	// delimiter matches a line that begins a signature: a rule, or "-- " (RFC
 	// 3676). Mail programs also write "-- " without its trailing blank.
-	delimiter = regexp.MustCompile(`^(--|—|_{2,}|\*{3,}|-{3,})\s*$`)
+	delimiter = lazyregexp.New(`^(--|—|_{2,}|\*{3,}|-{3,})\s*$`)
 	// closingPhrase matches a closing line of a mail, above the name.
-	closingPhrase = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
+	closingPhrase = lazyregexp.New(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
 		`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus \p{Lu}\S*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und ((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )*(grüße|grüßen|grüsse|gruß|gruss)$|` +
 		`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
-	link = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
+	link = lazyregexp.New(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
 	// postscript matches the beginning of the person's words below the name.
-	postscript = regexp.MustCompile(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
+	postscript = lazyregexp.New(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
 	// device matches a line that a program signs with: how it begins, which
 	// device or program it names, and how it ends.
-	device = regexp.MustCompile(`(?i)^(?:` +
+	device = lazyregexp.New(`(?i)^(?:` +
 		`(?:sent from(?: my)?|sent with|sent via|get outlook for|get bluemail for|get|outlook for|gesendet von|gesendet mit|envoyé de|envoyé depuis|envoyé de mon|envoyé depuis mon|enviado desde(?: mi)?|enviado do meu|inviato da(?:l mio)?|` +
 		`verzonden vanaf(?: mijn)?|verstuurd vanaf(?: mijn)?|skickat från(?: min)?|sendt fra(?: min)?|wysłane z|odesláno z|отправлено с|holen sie sich outlook für|发自我的|從我的|从我的) ?([^.!?,;:–—]{2,40})|` +
 		`outlook für ([^.!?,;:–—]{2,40}) beziehen|von (?:meinem/meiner|meine[mr]) ([^.!?,;:–—]{2,40}) gesendet|diese nachricht wurde von meinem ([^.!?,;:–—]{2,40}) gesendet|(iphone|ipad|android)から送信)[.!]?$`)
@@ -44,7 +45,7 @@ var (
 		he him his she her hers they them their er sie ihm ihr`)
 	// labels occur before a number or an address.
 	labels    = setOfWords(`tel phone telefon mobile mobil fax office büro cell direct m t f e w p d web email e-mail mail`)
-	clockTime = regexp.MustCompile(`\d{1,2}:\d{2}|\d{4}-\d{1,2}-\d{1,2}|\b\d{1,2}\.\d{1,2}\.(\d{2}|\s|$)|(?i)\b\d{1,2} ?(am|pm|uhr|h)\b`)
+	clockTime = lazyregexp.New(`\d{1,2}:\d{2}|\d{4}-\d{1,2}-\d{1,2}|\b\d{1,2}\.\d{1,2}\.(\d{2}|\s|$)|(?i)\b\d{1,2} ?(am|pm|uhr|h)\b`)
 )
 
 // nonSignatureWords are words that no signature contains. They say no, not, wait or later,
@@ -107,7 +108,7 @@ func SplitSignature(text, name string) (words, signature string) {
 // delimiter, or at a closing phrase that follows other words.
 func beginsSignature(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
-	return delimiter.MatchString(line) || closingPhrase.MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
+	return delimiter().MatchString(line) || closingPhrase().MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
 }
 
 // filledLines returns the lines that are not empty.
@@ -124,8 +125,8 @@ func filledLines(lines []string) []string {
 // IsDeviceSignature reports whether a line is only the signature of a program: "Sent
 // from my iPhone".
 func IsDeviceSignature(line string) bool {
-	line = strings.Join(strings.Fields(link.ReplaceAllString(line, " ")), " ")
-	found := device.FindStringSubmatch(line)
+	line = strings.Join(strings.Fields(link().ReplaceAllString(line, " ")), " ")
+	found := device().FindStringSubmatch(line)
 	if found == nil {
 		return false
 	}
@@ -141,7 +142,7 @@ func IsDeviceSignature(line string) bool {
 
 // isLink reports whether a line is one link and nothing else.
 func isLink(line string) bool {
-	return strings.TrimSpace(line) != "" && strings.Trim(link.ReplaceAllString(line, ""), " \t[]()") == ""
+	return strings.TrimSpace(line) != "" && strings.Trim(link().ReplaceAllString(line, ""), " \t[]()") == ""
 }
 
 // isSignature reports whether the lines can only be a signature: a few short
@@ -182,10 +183,10 @@ func isNoLetterOfName(r rune) bool {
 // isSignatureLine reports whether a line can belong to a signature. Such a line names
 // something, or holds a number or an address, and has no word of a sentence.
 func isSignatureLine(line, name string) bool {
-	if utf8.RuneCountInString(line) > maxSignatureLineLength || postscript.MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
+	if utf8.RuneCountInString(line) > maxSignatureLineLength || postscript().MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
 		return false
 	}
-	bare := link.ReplaceAllString(line, " ")
+	bare := link().ReplaceAllString(line, " ")
 	namesSomething, hasSmallWord := bare != line || strings.IndexFunc(bare, isLetterOrDigit) < 0, false
 	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(",;|/·•()[]<>*_\"“”„", r)
@@ -208,7 +209,7 @@ func isSignatureLine(line, name string) bool {
 		}
 	}
 	isNumber := !hasSmallWord && countDigits(bare) >= minPhoneDigits
-	return (namesSomething || isNumber) && !clockTime.MatchString(bare)
+	return (namesSomething || isNumber) && !clockTime().MatchString(bare)
 }
 
 // minPhoneDigits is how many digits a telephone number has at least.

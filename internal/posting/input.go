@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"net/mail"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
@@ -234,7 +234,7 @@ func setMetadata(a *fermata.Ask, field, key, value string) error {
 // mentionPattern matches a name to mention: a handle in Fermata, one of the
 // words here and channel, or the form in which Slack writes a person or a
 // group.
-var mentionPattern = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
+var mentionPattern = lazyregexp.New(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
 // maxHandle is the largest number of characters of a handle. The pattern
 // does not check it, because a repeat of a hundred there compiles to 4 MB.
@@ -243,7 +243,7 @@ const maxHandle = 100
 // canBeMentioned reports whether a name has a form that can be mentioned.
 func canBeMentioned(name string) bool {
 	tooLong := !strings.HasPrefix(name, "<") && utf8.RuneCountInString(strings.TrimPrefix(name, "@")) > maxHandle
-	return !tooLong && mentionPattern.MatchString(name)
+	return !tooLong && mentionPattern().MatchString(name)
 }
 
 // maxMentions is the largest number of names that one question mentions.

@@ -2,11 +2,12 @@ package redact
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // findInvisible finds secrets that are split by invisible characters.
@@ -73,7 +74,7 @@ func lineBreakAt(s string, i int, _ rune) int {
 	if i == 0 || !isTokenByte(s[i-1]) || s[i] != '\\' && s[i] != '\r' && s[i] != '\n' {
 		return 0
 	}
-	if n := lineEndPattern.FindStringIndex(s[i:]); n != nil && i+n[1] < len(s) && isTokenByte(s[i+n[1]]) {
+	if n := lineEndPattern().FindStringIndex(s[i:]); n != nil && i+n[1] < len(s) && isTokenByte(s[i+n[1]]) {
 		return n[1]
 	}
 	return 0
@@ -81,19 +82,19 @@ func lineBreakAt(s string, i int, _ rune) int {
 
 // lineEndPattern matches the end of a line with its continuation mark, and the indentation or quote mark of the next line.
 // JSON writes a line end as an escape.
-var lineEndPattern = regexp.MustCompile(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
+var lineEndPattern = lazyregexp.New(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
 
 func isTokenByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_-./+=:", c) >= 0
 }
 
 // base64Pattern matches text that may be base64 (RFC 4648) of 18 bytes or more.
-var base64Pattern = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+var base64Pattern = lazyregexp.New(`[A-Za-z0-9+/_-]{24,}={0,2}`)
 
 // findEncoded finds secrets that are encoded in base64.
 func findEncoded(s string) []finding {
 	var found []finding
-	for _, at := range base64Pattern.FindAllStringIndex(s, -1) {
+	for _, at := range base64Pattern().FindAllStringIndex(s, -1) {
 		if inner := findPlain(decodeBase64(s[at[0]:at[1]])); len(inner) > 0 {
 			found = append(found, finding{kind: inner[0].kind + " in base64", from: at[0], to: at[1]})
 		}

@@ -187,7 +187,7 @@ func (tx *Tx) IsReadForClaim(t *fermata.Task) bool {
 func (tx *Tx) ReadForClaim(t *fermata.Task) (*ClaimRows, error) {
 	found := &ClaimRows{}
 	var lookups []lookup
-	found.LastRun = takeRow(tx, tx.g.readAhead.runs, t.RunID, runID)
+	found.LastRun = takeRow(tx, tx.g.readAhead.runs, t.RunID, noOthers[fermata.Run])
 	if t.RunID != "" && found.LastRun == nil {
 		lookups = append(lookups, lookup{sql: runByIDSQL, args: []any{tx.workspace, t.RunID}, scanRows: func(rs rows) error {
 			return scanEach(rs, tx.scanRun, func(run *fermata.Run) { found.LastRun = run })

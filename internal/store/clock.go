@@ -111,6 +111,7 @@ func (db *DB) RenewLeases(ctx context.Context) error { return db.writeEach(ctx, 
 // uses the database: the processes that held these runs are gone.
 func (db *DB) EndLeases(ctx context.Context, runner string) error {
 	return db.writeEach(ctx, func(tx *Tx) {
+		tx.markStale(everyRow)
 		tx.execAny("UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND lease_until > $1",
 			tx.Now().UnixMilli(), tx.workspace, runner)
 	})
@@ -159,6 +160,7 @@ const maxHoldTime = 10 * time.Minute
 // renewLeases does the work of [DB.RenewLeases] in one workspace. Repeating it changes nothing, so every replica may do it.
 // It skips deliveries that are being sent, because their senders write the result.
 func (tx *Tx) renewLeases() {
+	tx.markStale(everyRow)
 	now, late := tx.Now().UnixMilli(), tx.Now().Add(maxHoldTime).UnixMilli()
 	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", now, tx.workspace)
 	tx.execAny("UPDATE held_answers SET release_at = $1 WHERE release_at > $2 AND workspace_id = $3", now, late, tx.workspace)

@@ -48,21 +48,18 @@ func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
 		d.Reason, string(d.Condition), d.UniqueKey, millis(d.NextAt), d.CreatedAt.UnixMilli(), d.EventSeq, d.WantedEvent, d.Title, d.Body, columnText(d.History))
 }
 
-// SaveDelivery writes the changed fields of a delivery. The write fails if the
-// delivery was changed since it was read. Changes after the call are not written.
+// SaveDelivery writes the changed fields of a delivery. An empty content leaves the stored one, since most deliveries are
+// read without it. The write fails if the delivery was changed since it was read. Changes after the call are not written.
 func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
+	tx.markStale(d.ID)
 	tx.exec(`UPDATE deliveries SET state = $1, reason = $2, condition = $3, next_at = $4, leased_until = $5, attempts = $6, tries = $7,
 		deferrals = $8, last_error = $9, sent_at = $10, updated_at = $11, shows = $12, wanted = $13, shown = $14, decides = $15,
-		ref = $16, history = $17, purpose = $18, version = version + 1 WHERE workspace_id = $19 AND id = $20 AND version = $21`,
+		ref = $16, history = $17, purpose = $18, content = coalesce(nullif($19, ''), content), version = version + 1
+		WHERE workspace_id = $20 AND id = $21 AND version = $22`,
 		string(d.State), d.Reason, string(d.Condition), millis(d.NextAt), millis(d.LeasedUntil), d.Attempts, d.FailedTries,
 		d.Deferrals, d.LastError, millis(d.SentAt), millis(d.UpdatedAt), string(d.ShownStatus), d.WantedEvent, d.ShownEvent, boolColumn(d.CanDecide),
-		string(d.Ref), columnText(d.History), d.Purpose, tx.workspace, d.ID, d.Version)
+		string(d.Ref), columnText(d.History), d.Purpose, d.Content, tx.workspace, d.ID, d.Version)
 	d.Version++
-}
-
-// SetDeliveryContent stores the content that was sent.
-func (tx *Tx) SetDeliveryContent(id, content string) {
-	tx.exec("UPDATE deliveries SET content = $1 WHERE workspace_id = $2 AND id = $3", content, tx.workspace, id)
 }
 
 // Delivery returns the delivery with the id, with the content that was sent.
@@ -79,8 +76,10 @@ func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 
 // DeliveriesByID returns the deliveries with the ids, without their content.
 func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
-	return listByID(r, scanDelivery, deliveryColumns, "deliveries", ids, func(d *fermata.Delivery) string { return d.ID })
+	return listByID(r, scanDelivery, deliveryColumns, "deliveries", ids, deliveryID)
 }
+
+func deliveriesByIDSQL(r Reader) string { return fmt.Sprintf(r.d.byID, deliveryColumns, "deliveries") }
 
 // DeliveriesOf lists the deliveries of the questions, without their content.
 func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) {
@@ -164,6 +163,7 @@ func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bo
 // SkipDeliveriesOf skips the deliveries that wait to be sent over a channel.
 // Messages that were sent stay, and are updated when the channel is used again.
 func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
+	tx.markStale(channelID)
 	tx.execAny(`UPDATE deliveries SET state = CASE ref WHEN '' THEN 'skipped' ELSE 'sent' END,
 		reason = CASE ref WHEN '' THEN $1 ELSE '' END, next_at = CASE ref WHEN '' THEN 0 ELSE next_at END, leased_until = 0, version = version + 1
 		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
@@ -172,6 +172,7 @@ func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
 // RetryDeliveriesOf makes deliveries that failed over a channel due at once.
 // Call it when the channel works again.
 func (tx *Tx) RetryDeliveriesOf(channelID string) {
+	tx.markStale(channelID)
 	now := tx.Now().UnixMilli()
 	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1
 		WHERE channel_id = $2 AND next_at > $1 AND workspace_id = $3 AND tries > 0 AND leased_until <= $1`, now, channelID, tx.workspace)
@@ -180,6 +181,7 @@ func (tx *Tx) RetryDeliveriesOf(channelID string) {
 // EndDeliveriesOf ends all work on the deliveries of a channel that was
 // removed.
 func (tx *Tx) EndDeliveriesOf(channelID string) {
+	tx.markStale(channelID)
 	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)
 }

@@ -29,8 +29,8 @@ func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 				tx.PlanDelivery(d)
 				text := "Which?\nAnswer: https://f.example.com/a/" + link + "\nreply+" + strings.TrimPrefix(d.ID, "dlv_") + "abcdefghijklmnop@example.com"
 				d.LastError, d.History = text, []fermata.DeliveryEntry{{At: now, What: "failed", Error: text}}
+				d.Content = text
 				tx.SaveDelivery(d)
-				tx.SetDeliveryContent(d.ID, text)
 			}
 			c := &fermata.Channel{ID: "ch_1", Name: "mail", Kind: "email", Settings: map[string]any{}, CreatedAt: now}
 			tx.InsertChannel(c)

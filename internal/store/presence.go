@@ -27,6 +27,7 @@ func (db *DB) WorkersHoldingRuns(ctx context.Context, runner string) ([]string, 
 // EndLeasesOf ends the leases of a worker's runs of the runner. Call it only for a worker that is gone.
 func (db *DB) EndLeasesOf(ctx context.Context, runner, worker string) error {
 	return db.writeEach(ctx, func(tx *Tx) {
+		tx.markStale(everyRow)
 		tx.execAny(`UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND worker = $4
 			AND lease_until > $1`, tx.Now().UnixMilli(), tx.workspace, runner, worker)
 	})

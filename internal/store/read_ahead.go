@@ -23,6 +23,8 @@ type ReadAhead struct {
 	TaskEnd bool
 	// Claim reads the first claimable task of the selection.
 	Claim *Claimable
+	// Deliveries are ids of deliveries.
+	Deliveries []string
 }
 
 // readAhead holds the rows that were read when the transaction began. A row stays until a caller takes it, or until
@@ -31,6 +33,8 @@ type readAhead struct {
 	tasks     map[string]*fermata.Task
 	questions map[string]*fermata.Question
 	runs      map[string]*fermata.Run
+	// deliveries are without their content.
+	deliveries map[string]*fermata.Delivery
 	// events are the events about questions, by the id of the question.
 	events   map[string][]*fermata.Event
 	endLinks map[string][]endLink
@@ -52,7 +56,23 @@ func (a *readAhead) lookups(r Reader, calls []*call) []lookup {
 			out = append(out, a.lookupsFor(r, want)...)
 		}
 	}
-	return append(out, a.claimLookups(r, calls)...)
+	return slices.Concat(out, a.claimLookups(r, calls), a.deliveryLookups(r, calls))
+}
+
+// deliveryLookups returns the look-up of all deliveries that the calls of the group name.
+func (a *readAhead) deliveryLookups(r Reader, calls []*call) []lookup {
+	var ids []string
+	for _, c := range calls {
+		for _, want := range c.readAheads {
+			ids = append(ids, want.Deliveries...)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return []lookup{{sql: deliveriesByIDSQL(r), args: []any{r.workspace, columnText(ids)}, scanRows: func(rs rows) error {
+		return scanEach(rs, scanDelivery, func(d *fermata.Delivery) { put(&a.deliveries, deliveryID, d) })
+	}}}
 }
 
 func (a *readAhead) lookupsFor(r Reader, want ReadAhead) []lookup {
@@ -235,24 +255,33 @@ func put[T any](into *map[string]*T, idOf func(*T) string, v *T) {
 func taskID(t *fermata.Task) string         { return t.ID }
 func questionID(q *fermata.Question) string { return q.ID }
 func runID(run *fermata.Run) string         { return run.ID }
+func deliveryID(d *fermata.Delivery) string { return d.ID }
 
 // takeRow returns a row that was read ahead, and removes it, because two callers must not share it. It returns nil for a
-// row about which this transaction has written since; the caller then reads the row again.
-func takeRow[T any](tx *Tx, from map[string]*T, id string, relatedID func(*T) string) *T {
+// row about which this transaction has written since, also by the ids of related rows; the caller then reads the row again.
+func takeRow[T any](tx *Tx, from map[string]*T, id string, relatedIDs func(*T) []string) *T {
 	v := from[id]
-	if v == nil || tx.isStale(id) || tx.isStale(relatedID(v)) {
+	if v == nil || tx.isStale(id) || slices.ContainsFunc(relatedIDs(v), tx.isStale) {
 		return nil
 	}
 	delete(from, id)
 	return v
 }
 
+// noOthers returns the related ids of a row that has none.
+func noOthers[T any](*T) []string { return nil }
+
+// everyRow is marked as stale by a write into many rows whose ids are not known.
+const everyRow = "every row"
+
 // isStale reports whether rows about the id were written in this transaction.
-func (tx *Tx) isStale(id string) bool { return tx.stale[id] || tx.g.readAhead.stale[id] }
+func (tx *Tx) isStale(id string) bool {
+	return tx.stale[id] || tx.stale[everyRow] || tx.g.readAhead.stale[id] || tx.g.readAhead.stale[everyRow]
+}
 
 // Task returns the task with the id.
 func (tx *Tx) Task(id string) (*fermata.Task, error) {
-	if t := takeRow(tx, tx.g.readAhead.tasks, id, taskID); t != nil {
+	if t := takeRow(tx, tx.g.readAhead.tasks, id, noOthers[fermata.Task]); t != nil {
 		return t, nil
 	}
 	return tx.Reader.Task(id)
@@ -260,7 +289,7 @@ func (tx *Tx) Task(id string) (*fermata.Task, error) {
 
 // Question returns the question with the id.
 func (tx *Tx) Question(id string) (*fermata.Question, error) {
-	if q := takeRow(tx, tx.g.readAhead.questions, id, func(q *fermata.Question) string { return q.TaskID }); q != nil {
+	if q := takeRow(tx, tx.g.readAhead.questions, id, func(q *fermata.Question) []string { return []string{q.TaskID} }); q != nil {
 		return q, nil
 	}
 	return tx.Reader.Question(id)
@@ -286,10 +315,26 @@ func (tx *Tx) EventsOfQuestion(q *fermata.Question) ([]*fermata.Event, error) {
 
 // Run returns the run with the id.
 func (tx *Tx) Run(id string) (*fermata.Run, error) {
-	if run := takeRow(tx, tx.g.readAhead.runs, id, runID); run != nil {
+	if run := takeRow(tx, tx.g.readAhead.runs, id, noOthers[fermata.Run]); run != nil {
 		return run, nil
 	}
 	return tx.Reader.Run(id)
+}
+
+// DeliveriesByID is [Reader.DeliveriesByID].
+func (tx *Tx) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
+	found := make([]*fermata.Delivery, 0, len(ids))
+	for _, id := range ids {
+		d := takeRow(tx, tx.g.readAhead.deliveries, id, func(d *fermata.Delivery) []string {
+			return []string{d.ChannelID, d.QuestionID}
+		})
+		if d == nil {
+			return tx.Reader.DeliveriesByID(ids)
+		}
+		found = append(found, d)
+	}
+	sortByID(found, deliveryID)
+	return found, nil
 }
 
 // AffectedByTaskEnd is [Reader.AffectedByTaskEnd] for the task of a run.

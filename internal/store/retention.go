@@ -154,5 +154,6 @@ func (r Reader) SettledDeliveries(before time.Time, limit int) ([]string, error)
 
 // DeleteDeliveries deletes deliveries about which nothing is left to be done.
 func (tx *Tx) DeleteDeliveries(ids []string) {
+	tx.markStale(ids...)
 	tx.deleteAmong([]string{"DELETE FROM deliveries WHERE workspace_id = $1 AND %s AND next_at = 0 AND leased_until = 0"}, "id", ids)
 }

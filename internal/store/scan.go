@@ -85,8 +85,12 @@ func listByID[T any](r Reader, scan func(rows) (*T, error), columns, table strin
 		return nil, nil
 	}
 	found, err := list(r, scan, fmt.Sprintf(r.d.byID, columns, table), r.workspace, columnText(ids))
-	slices.SortFunc(found, func(a, b *T) int { return cmp.Compare(idOf(a), idOf(b)) })
+	sortByID(found, idOf)
 	return found, err
+}
+
+func sortByID[T any](found []*T, idOf func(*T) string) {
+	slices.SortFunc(found, func(a, b *T) int { return cmp.Compare(idOf(a), idOf(b)) })
 }
 
 // scanOne reads the only row of a query. If there is none, it returns a [fermata.CodeNotFound].

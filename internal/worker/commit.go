@@ -7,10 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // commit commits all changes to the task's branch, if the policy says so.
@@ -65,7 +65,7 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 }
 
 // objectName matches the name of a commit as it stands in git's files.
-var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var objectName = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // mergedCommits returns the commits that the agent began to merge without committing the merge.
 func (c *workingCopy) mergedCommits() ([]string, error) {
@@ -79,7 +79,7 @@ func (c *workingCopy) mergedCommits() ([]string, error) {
 	}
 	parents := strings.Fields(string(text))
 	for _, parent := range parents {
-		if !objectName.MatchString(parent) {
+		if !objectName().MatchString(parent) {
 			return nil, fmt.Errorf("%s names no commit", name)
 		}
 	}

@@ -39,7 +39,7 @@ func (s settings) visibleConfig() string {
 			continue
 		}
 		for _, value := range s.Config[key] {
-			writeSetting(&text, key, password.ReplaceAllString(value, "://"))
+			writeSetting(&text, key, password().ReplaceAllString(value, "://"))
 		}
 	}
 	return text.String()

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
@@ -79,7 +79,7 @@ func pushEnv() []string {
 	return append(append(env, quietEnv()...), "PATH="+safePath(), "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force")
 }
 
-var password = regexp.MustCompile(`://[^/@\s]+@`)
+var password = lazyregexp.New(`://[^/@\s]+@`)
 
 // stripPassword returns the text without the credentials in addresses and without the options of git.
 func stripPassword(text string) string {
@@ -88,5 +88,5 @@ func stripPassword(text string) string {
 			text = rest
 		}
 	}
-	return password.ReplaceAllString(text, "://")
+	return password().ReplaceAllString(text, "://")
 }

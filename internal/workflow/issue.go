@@ -2,10 +2,10 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -14,8 +14,8 @@ import (
 const issueKey = "github_issue"
 
 var (
-	issueNumber    = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
-	issueReference = regexp.MustCompile(`^([\w.-]+/[\w.-]+#[0-9]+|https?://[^/]+/[^/]+/[^/]+/(issues|pull)/[0-9]+)$`)
+	issueNumber    = lazyregexp.New(`^[1-9][0-9]{0,9}$`)
+	issueReference = lazyregexp.New(`^([\w.-]+/[\w.-]+#[0-9]+|https?://[^/]+/[^/]+/[^/]+/(issues|pull)/[0-9]+)$`)
 )
 
 // nameIssue adds the issue of the run to the metadata of its question.
@@ -33,7 +33,7 @@ func withIssue(metadata map[string]string, inputs, cause map[string]any) map[str
 			issue = issueText(value)
 		}
 	}
-	if issueNumber.MatchString(issue) {
+	if issueNumber().MatchString(issue) {
 		if repository, _ := cause["repository"].(string); repository != "" {
 			issue = repository + "#" + issue
 		}
@@ -91,7 +91,7 @@ func issueText(value any) string {
 	if f, ok := value.(float64); ok {
 		text = strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	if issueNumber.MatchString(text) || issueReference.MatchString(text) {
+	if issueNumber().MatchString(text) || issueReference().MatchString(text) {
 		return text
 	}
 	return ""

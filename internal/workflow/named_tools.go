@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -76,7 +76,7 @@ func unmaskValues(given, before map[string]string) map[string]string {
 	return out
 }
 
-var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var toolName = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
 
 // PutNamedTool stores a tool under its name.
 func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata.NamedTool) (*fermata.NamedTool, error) {
@@ -189,7 +189,7 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 	add := func(field, format string, args ...any) {
 		problems = append(problems, fermata.Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	if !toolName.MatchString(n.Name) {
+	if !toolName().MatchString(n.Name) {
 		add("name", "must be lower-case letters, digits and _, beginning with a letter")
 	}
 	if _, isTaken := s.tools[n.Name]; isTaken || builtInByName[n.Name].Name != "" {

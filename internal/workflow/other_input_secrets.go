@@ -2,17 +2,17 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
 var (
-	secretPlaceholder = regexp.MustCompile(`\[secret ([A-Za-z_][A-Za-z0-9_]*)\]`)
-	secretTemplate    = regexp.MustCompile(`\{\{[^}]*\bsecrets\.[^}]*\}\}`)
+	secretPlaceholder = lazyregexp.New(`\[secret ([A-Za-z_][A-Za-z0-9_]*)\]`)
+	secretTemplate    = lazyregexp.New(`\{\{[^}]*\bsecrets\.[^}]*\}\}`)
 )
 
 // restoreSecrets returns another input with the secrets of the step. People see an input without its secrets, so what
@@ -75,7 +75,7 @@ func templateOfItem(template definition.Value, i int) definition.Value {
 }
 
 func (x *execution) restoreInText(text string, template definition.Value, path string) (string, error) {
-	if secretTemplate.MatchString(text) {
+	if secretTemplate().MatchString(text) {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: another input is no template, so the tool would get the text {{ … }}", path).
 			WithHint("write [secret NAME] where the definition has {{ secrets.NAME }}")
 	}
@@ -88,8 +88,8 @@ func (x *execution) restoreInText(text string, template definition.Value, path s
 		}
 	}
 	var failure error
-	restored := secretPlaceholder.ReplaceAllStringFunc(text, func(placeholder string) string {
-		name := secretPlaceholder.FindStringSubmatch(placeholder)[1]
+	restored := secretPlaceholder().ReplaceAllStringFunc(text, func(placeholder string) string {
+		name := secretPlaceholder().FindStringSubmatch(placeholder)[1]
 		if slices.ContainsFunc(usable, func(other string) bool { return strings.EqualFold(other, name) }) {
 			value, err := x.read(name)
 			if err != nil {

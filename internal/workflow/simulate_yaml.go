@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -13,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
@@ -141,7 +141,7 @@ func entriesOf(node ast.Node) []ast.Node {
 	return []ast.Node{node}
 }
 
-var codePattern = regexp.MustCompile(`^[a-z][a-z_]{0,63}$`)
+var codePattern = lazyregexp.New(`^[a-z][a-z_]{0,63}$`)
 
 // UnmarshalYAML reads an error, or its message alone.
 func (e *ScriptedError) UnmarshalYAML(node ast.Node) error {
@@ -165,7 +165,7 @@ func (e *ScriptedError) UnmarshalYAML(node ast.Node) error {
 		return &nodeError{placesOf(node)["exit_code"], negativeExitCode, hintSignal}
 	}
 	for entries := m.MapRange(); entries.Next(); {
-		if entries.Key().String() == "code" && !codePattern.MatchString(e.Code) {
+		if entries.Key().String() == "code" && !codePattern().MatchString(e.Code) {
 			return refuseNode(entries.Value(), "write the code that the server gives, such as child_failed, step_timeout or not_found", "code must be a word in lower case, and is %q", e.Code)
 		}
 	}

@@ -8,9 +8,8 @@ const tokens = {};
 before(async () => {
   server = await startTeam();
   browser = await launch();
-  admin = await open(browser, server.named + server.firstLink);
-  await admin.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await admin.waitForURL(`${server.named}/`);
+  admin = await open(browser, `${server.named}/sign-in`);
+  await signIn(admin, server, server.firstLink);
   for (const [handle, role, groups] of [['vera', 'viewer', []], ['ada', 'responder', []], ['ben', 'responder', ['ops']], ['ann', 'responder', ['ops']], ['olga', 'operator', []]]) {
     await server.call('POST', '/v1/members', { handle, role, groups });
   }

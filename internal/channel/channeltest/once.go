@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -63,7 +63,7 @@ func (h *harness) sentContents() []string {
 			h.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
 		}
 		shown := h.delivery(browser, d.ID)
-		if answerLink.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
+		if answerLink().MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
 			h.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
 		}
 		all = append(all, shown.Content)
@@ -84,7 +84,7 @@ func (h *harness) deliveries() []*fermata.Delivery {
 }
 
 // answerLink matches an address by which a person can answer.
-var answerLink = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
+var answerLink = lazyregexp.New(`/a/[A-Za-z0-9_-]{8}`)
 
 // browser signs the admin in with a browser, and returns its cookie.
 func (h *harness) browser() string {

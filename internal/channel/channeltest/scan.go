@@ -6,13 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // scanner opens the addresses that it finds, as link previews, mail scanners
@@ -30,7 +31,7 @@ type scanner struct {
 // maxAddresses is how many addresses one scan opens at most.
 const maxAddresses = 400
 
-var links = regexp.MustCompile(`https?://[^\s<>"'|\\)]+`)
+var links = lazyregexp.New(`https?://[^\s<>"'|\\)]+`)
 
 // openers are User-Agent headers of such programs. The last one is the header
 // of a browser.
@@ -53,7 +54,7 @@ func newScanner(tb testing.TB, base string) *scanner {
 func (s *scanner) open(texts ...string) {
 	var found []string
 	for _, text := range texts {
-		for _, address := range links.FindAllString(html.UnescapeString(text), -1) {
+		for _, address := range links().FindAllString(html.UnescapeString(text), -1) {
 			found = append(found, s.visit(strings.TrimRight(address, ".,;"))...)
 		}
 	}

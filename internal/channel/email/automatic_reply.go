@@ -1,13 +1,14 @@
 package email
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // autoReplySubject matches the subject of an automatic reply whose headers do not declare it as one. The subject of a
 // person's reply does not match, because it begins with the subject of our mail.
-var autoReplySubject = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
+var autoReplySubject = lazyregexp.New(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
 
 // automaticReason returns why the mail is automatic, or "" if a person wrote it. An automatic mail never counts as an
 // answer, and Fermata never replies to it, because two machines could write to each other forever.
@@ -24,7 +25,7 @@ func (r *reply) automaticReason() string {
 			return "an automatic reply"
 		}
 	}
-	if subject, err := r.header.Subject(); err == nil && autoReplySubject.MatchString(strings.TrimSpace(subject)) {
+	if subject, err := r.header.Subject(); err == nil && autoReplySubject().MatchString(strings.TrimSpace(subject)) {
 		return "an automatic reply"
 	}
 	switch get("Precedence") {

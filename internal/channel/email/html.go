@@ -1,11 +1,12 @@
 package email
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // htmlText returns the text of an HTML mail. quoteLine replaces an element that the mail program marks as quoted.
@@ -191,7 +192,7 @@ var blocks = map[atom.Atom]bool{
 
 // hidingStyle matches styles that make an element invisible. Mails hide previews,
 // and text for filters, in such elements.
-var hidingStyle = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
+var hidingStyle = lazyregexp.New(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
 
 // isHidden reports whether an element is invisible to a person.
 func isHidden(n *html.Node) bool {
@@ -200,7 +201,7 @@ func isHidden(n *html.Node) bool {
 		case "hidden":
 			return true
 		case "style":
-			if hidingStyle.MatchString(squeezeStyle(a.Val)) {
+			if hidingStyle().MatchString(squeezeStyle(a.Val)) {
 				return true
 			}
 		}

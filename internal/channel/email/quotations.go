@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -79,28 +80,28 @@ const verbs = `\b(wrote|schrieb|écrit|escribió|escreveu|scritto|schreef|skrev|
 
 var (
 	// separatorLine matches a line that separates a quoted mail, or a signature.
-	separatorLine = regexp.MustCompile(`^(_{2,}|-{2,}|\*{3,}|—)\s*$`)
+	separatorLine = lazyregexp.New(`^(_{2,}|-{2,}|\*{3,}|—)\s*$`)
 	// originalLine matches the line above the head of a quoted mail.
-	originalLine = regexp.MustCompile(`(?i)^-{2,} ?(original message|original-nachricht|ursprüngliche nachricht|originalnachricht|forwarded message|weitergeleitete nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|` +
+	originalLine = lazyregexp.New(`(?i)^-{2,} ?(original message|original-nachricht|ursprüngliche nachricht|originalnachricht|forwarded message|weitergeleitete nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|` +
 		`oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|opprinnelig melding|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|원본 메시지) ?-{2,}$`)
-	verb    = regexp.MustCompile(`(?i)` + verbs)
-	moment  = regexp.MustCompile(`\d{4}|\d{1,2}[:.]\d{2}|\d{1,2}[./-]\d{1,2}`)
-	address = regexp.MustCompile(`\S@\S`)
+	verb    = lazyregexp.New(`(?i)` + verbs)
+	moment  = lazyregexp.New(`\d{4}|\d{1,2}[:.]\d{2}|\d{1,2}[./-]\d{1,2}`)
+	address = lazyregexp.New(`\S@\S`)
 	// opening matches the beginning of an introduction that is broken into
 	// several lines.
-	opening = regexp.MustCompile(`(?i)^\s*(on|am|le|el|il|em|op|den|dnia|w dniu)\b.*\d`)
+	opening = lazyregexp.New(`(?i)^\s*(on|am|le|el|il|em|op|den|dnia|w dniu)\b.*\d`)
 	// introduction matches the beginning of an introduction: a date, or the
 	// word before one.
-	introduction = regexp.MustCompile(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)
+	introduction = lazyregexp.New(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)
 	// nameFirst matches an introduction that begins with a name, before an
 	// address or a verb.
-	nameFirst = regexp.MustCompile(`^\s*"?(\p{Lu}[^\s<@]*\s+){0,4}(<|\S+@|` + verbs + `)`)
+	nameFirst = lazyregexp.New(`^\s*"?(\p{Lu}[^\s<@]*\s+){0,4}(<|\S+@|` + verbs + `)`)
 	// field matches a line in the head of a quoted mail: From: Ada.
-	field     = regexp.MustCompile(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
-	sentField = regexp.MustCompile(`(?i)^\s*\*?(sent|date|gesendet|datum)\*?\s?:`)
-	mailField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
+	field     = lazyregexp.New(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
+	sentField = lazyregexp.New(`(?i)^\s*\*?(sent|date|gesendet|datum)\*?\s?:`)
+	mailField = lazyregexp.New(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
 	// headField matches a field whose name occurs in such a head.
-	headField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람|sent|date|gesendet|datum|envoyé|enviado|enviada|inviato|data|fecha|verzonden|skickat|sendt|wysłano|отправлено|дата|发送时间|日期|送信日時|보낸 날짜|` +
+	headField = lazyregexp.New(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람|sent|date|gesendet|datum|envoyé|enviado|enviada|inviato|data|fecha|verzonden|skickat|sendt|wysłano|отправлено|дата|发送时间|日期|送信日時|보낸 날짜|` +
 		`to|an|à|para|a|aan|till|til|do|кому|收件人|宛先|받는 사람|cc|copie|kopie|kopia|копия|抄送|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|temat|тема|主题|主旨|件名|제목|reply-to|antwort an|répondre à)\*?\s?[:：]`)
 )
 
@@ -111,17 +112,17 @@ const maxHeadFields = 8
 // so, with its head, or with an introduction.
 func beginsOriginal(lines []string) bool {
 	line := strings.TrimSpace(lines[0])
-	if originalLine.MatchString(line) || isMailHead(lines) || introductionLength(lines) > 0 {
+	if originalLine().MatchString(line) || isMailHead(lines) || introductionLength(lines) > 0 {
 		return true
 	}
-	if !separatorLine.MatchString(line) {
+	if !separatorLine().MatchString(line) {
 		return false
 	}
 	below := lines[1:]
 	for len(below) > 0 && strings.TrimSpace(below[0]) == "" {
 		below = below[1:]
 	}
-	return len(below) > 0 && (mailField.MatchString(below[0]) || isMailHead(below) || originalLine.MatchString(strings.TrimSpace(below[0])))
+	return len(below) > 0 && (mailField().MatchString(below[0]) || isMailHead(below) || originalLine().MatchString(strings.TrimSpace(below[0])))
 }
 
 // withoutHead removes the lines above the text of a quoted mail.
@@ -129,9 +130,9 @@ func withoutHead(lines []string) []string {
 	for fields := 0; len(lines) > 0; {
 		line := strings.TrimSpace(lines[0])
 		switch n := introductionLength(lines); {
-		case line == "" || separatorLine.MatchString(line) || originalLine.MatchString(line):
+		case line == "" || separatorLine().MatchString(line) || originalLine().MatchString(line):
 			lines = lines[1:]
-		case headField.MatchString(line) && fields < maxHeadFields:
+		case headField().MatchString(line) && fields < maxHeadFields:
 			lines, fields = lines[1:], fields+1
 		case n > 0:
 			lines = lines[n:]
@@ -154,16 +155,16 @@ func followedByQuote(lines []string) bool {
 // introductionLength returns how many lines at the beginning introduce a quotation, or 0. They must have a verb, an
 // address and a date. What follows them does not matter.
 func introductionLength(lines []string) int {
-	if !introduction.MatchString(lines[0]) && !nameFirst.MatchString(lines[0]) {
+	if !introduction().MatchString(lines[0]) && !nameFirst().MatchString(lines[0]) {
 		return 0
 	}
 	line := ""
 	for n := range min(len(lines), 3) {
-		if strings.TrimSpace(lines[n]) == "" || n > 0 && !opening.MatchString(lines[0]) {
+		if strings.TrimSpace(lines[n]) == "" || n > 0 && !opening().MatchString(lines[0]) {
 			return 0
 		}
 		line = strings.TrimSpace(line + " " + lines[n])
-		if endsIntroduction(line) && verb.MatchString(line) && address.MatchString(line) && moment.MatchString(line) {
+		if endsIntroduction(line) && verb().MatchString(line) && address().MatchString(line) && moment().MatchString(line) {
 			return n + 1
 		}
 	}
@@ -178,11 +179,11 @@ func endsIntroduction(line string) bool {
 // isIntroduction reports whether a line introduces the quotation below it. The line must have at least two of these: a
 // verb, a date, an address.
 func isIntroduction(line string) bool {
-	if !endsIntroduction(line) || !introduction.MatchString(line) && !nameFirst.MatchString(line) {
+	if !endsIntroduction(line) || !introduction().MatchString(line) && !nameFirst().MatchString(line) {
 		return false
 	}
 	n := 0
-	for _, sign := range []*regexp.Regexp{verb, moment, address} {
+	for _, sign := range []*regexp.Regexp{verb(), moment(), address()} {
 		if sign.MatchString(line) {
 			n++
 		}
@@ -196,22 +197,22 @@ func isMailHead(lines []string) bool {
 	if len(lines) < 3 {
 		return false
 	}
-	sentFirst := sentField.MatchString(lines[0]) && mailField.MatchString(lines[1]) && strings.Contains(lines[1], "@")
-	if !mailField.MatchString(lines[0]) && !sentFirst {
+	sentFirst := sentField().MatchString(lines[0]) && mailField().MatchString(lines[1]) && strings.Contains(lines[1], "@")
+	if !mailField().MatchString(lines[0]) && !sentFirst {
 		return false
 	}
 	fields, hasAddressOrYear := 0, false
 	for _, line := range lines[:min(len(lines), 6)] {
-		if !field.MatchString(line) {
+		if !field().MatchString(line) {
 			break
 		}
 		fields++
-		hasAddressOrYear = hasAddressOrYear || strings.Contains(line, "@") || year.MatchString(line)
+		hasAddressOrYear = hasAddressOrYear || strings.Contains(line, "@") || year().MatchString(line)
 	}
 	return fields >= 3 && hasAddressOrYear
 }
 
-var year = regexp.MustCompile(`\d{4}`)
+var year = lazyregexp.New(`\d{4}`)
 
 // withoutIntroduction removes the lines that introduce the quotation below
 // them, such as "On Friday Ada wrote:". The introduction may be broken into
@@ -229,7 +230,7 @@ func withoutIntroduction(lines []string) []string {
 		first--
 	}
 	for from := last; from >= first; from-- {
-		if introduction.MatchString(lines[from]) && isIntroduction(strings.Join(lines[from:last+1], " ")) {
+		if introduction().MatchString(lines[from]) && isIntroduction(strings.Join(lines[from:last+1], " ")) {
 			return lines[:from]
 		}
 	}

@@ -1,10 +1,10 @@
 package email
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -110,7 +110,7 @@ type result struct {
 }
 
 // keyword is the result of a method (RFC 8601 section 2.2).
-var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+var keyword = lazyregexp.New(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // readResults reads the header. It removes comments and quoted texts first, because servers write the sender's words
 // into them, and those words could look like results. An address that a server did not quote could look like a result,
@@ -130,7 +130,7 @@ func readResults(s string) (id string, results []result) {
 			malformed = malformed || !hasValue && word != "none"
 			if i == 0 {
 				r.method, r.value = name, value
-				malformed = malformed || hasValue && !keyword.MatchString(value)
+				malformed = malformed || hasValue && !keyword().MatchString(value)
 				continue
 			}
 			before, twice := r.params[name]

@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // Some mail programs do not mark what they quote, so the end of the person's
@@ -24,7 +25,7 @@ const (
 	sentKey = "sent."
 )
 
-var links = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
+var links = lazyregexp.New(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
 
 // wordSet holds the hashes of the pieces of mails that Fermata sent.
 type wordSet map[uint32]bool
@@ -32,7 +33,7 @@ type wordSet map[uint32]bool
 // wordsOf returns the words of a text without its links, because programs add
 // and remove links.
 func wordsOf(text string) []string {
-	text = links.ReplaceAllString(strings.ToLower(text), " ")
+	text = links().ReplaceAllString(strings.ToLower(text), " ")
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 

@@ -1,12 +1,13 @@
 package email
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // A reply in HTML counts only if the person saw the text that Fermata reads.
@@ -59,21 +60,21 @@ func isHarmlessAttribute(a html.Attribute) bool {
 	case "bgcolor":
 		return isLight(squeezeStyle(a.Val))
 	case "face":
-		return !signFont.MatchString(a.Val)
+		return !signFont().MatchString(a.Val)
 	case "width", "height":
-		return length.MatchString(squeezeStyle(a.Val))
+		return length().MatchString(squeezeStyle(a.Val))
 	default:
 		return harmlessAttributes[a.Key]
 	}
 }
 
-var length = regexp.MustCompile(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
+var length = lazyregexp.New(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
 
 // isHarmlessStyle reports whether the style of an element hides nothing, or
 // hides the whole element, so that its text is not read either.
 func isHarmlessStyle(style string) bool {
 	s := squeezeStyle(style)
-	if hidingDeclaration.MatchString(s) && !displayNone.MatchString(s) {
+	if hidingDeclaration().MatchString(s) && !displayNone().MatchString(s) {
 		return false
 	}
 	seen := map[string]bool{}
@@ -90,18 +91,18 @@ func isHarmlessStyle(style string) bool {
 
 // displayNone matches the one declaration that hides an element so that no style of an element inside it can show it
 // again.
-var displayNone = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
+var displayNone = lazyregexp.New(`(^|;)display:none(!important)?(;|$)`)
 
 var (
-	harmlessProperty = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
+	harmlessProperty = lazyregexp.New(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
 		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
 	// signFont matches fonts that draw symbols in place of letters.
-	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
+	signFont = lazyregexp.New(`(?i)dings|symbol|barcode`)
 	// largeLength matches a length that may move text out of sight. tinySize
 	// matches a font size or line height at which text cannot be read.
-	largeLength  = regexp.MustCompile(`[0-9]{3,}`)
-	tinySize     = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
-	smallSpacing = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
+	largeLength  = lazyregexp.New(`[0-9]{3,}`)
+	tinySize     = lazyregexp.New(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
+	smallSpacing = lazyregexp.New(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
 )
 
 // isHarmlessDeclaration reports whether one declaration of a style changes only
@@ -119,17 +120,17 @@ func isHarmlessDeclaration(name, value string) bool {
 	case "text-decoration", "text-decoration-line":
 		return value == "none" || strings.HasPrefix(value, "underline") || value == "initial" || value == "inherit"
 	case "text-indent", "letter-spacing", "word-spacing":
-		return smallSpacing.MatchString(value) && !strings.HasPrefix(value, "-")
+		return smallSpacing().MatchString(value) && !strings.HasPrefix(value, "-")
 	case "text-transform", "float", "font-variant-caps", "direction", "text-shadow":
 		return value == "none" || value == "normal" || value == "ltr" || value == "start"
 	case "font", "font-size", "line-height":
-		return !tinySize.MatchString(value) && !signFont.MatchString(value)
+		return !tinySize().MatchString(value) && !signFont().MatchString(value)
 	case "font-family":
-		return !signFont.MatchString(value)
+		return !signFont().MatchString(value)
 	case "vertical-align", "margin", "margin-left", "margin-right", "margin-top", "margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom":
-		return !largeLength.MatchString(value)
+		return !largeLength().MatchString(value)
 	default:
-		return harmlessProperty.MatchString(name) && !strings.Contains(value, "url(") && !strings.Contains(value, "var(") && !strings.Contains(value, "calc(")
+		return harmlessProperty().MatchString(name) && !strings.Contains(value, "url(") && !strings.Contains(value, "var(") && !strings.Contains(value, "calc(")
 	}
 }
 
@@ -151,8 +152,8 @@ var colours = map[string]int{
 }
 
 var (
-	hexColour = regexp.MustCompile(`^#([0-9a-f]{3}|[0-9a-f]{6})$`)
-	rgbColour = regexp.MustCompile(`^rgb\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\)$`)
+	hexColour = lazyregexp.New(`^#([0-9a-f]{3}|[0-9a-f]{6})$`)
+	rgbColour = lazyregexp.New(`^rgb\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\)$`)
 )
 
 // lightness returns the lightness of a colour, from 0 to 255. It is negative if the colour is inherited or transparent.
@@ -162,11 +163,11 @@ func lightness(colour string) (light int, known bool) {
 		return light, true
 	}
 	var parts [3]int
-	if m := rgbColour.FindStringSubmatch(colour); m != nil {
+	if m := rgbColour().FindStringSubmatch(colour); m != nil {
 		for i := range parts {
 			parts[i], _ = strconv.Atoi(m[i+1])
 		}
-	} else if m := hexColour.FindStringSubmatch(colour); m != nil {
+	} else if m := hexColour().FindStringSubmatch(colour); m != nil {
 		digits := m[1]
 		if len(digits) == 3 {
 			digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
@@ -199,7 +200,7 @@ func isLight(colour string) bool {
 }
 
 // hidingDeclaration matches styles that may put the text of an element out of sight.
-var hidingDeclaration = regexp.MustCompile(`(^|;)(position|clip|clip-path|transform|text-indent|left|right|top|bottom|filter|mask|zoom|content-visibility|all):` +
+var hidingDeclaration = lazyregexp.New(`(^|;)(position|clip|clip-path|transform|text-indent|left|right|top|bottom|filter|mask|zoom|content-visibility|all):` +
 	`|(^|;)color:(transparent|rgba\(|hsla\(|white|#fff|rgb\(255,255,255\)|#[0-9a-f]{3}0(;|!|$)|#[0-9a-f]{6}00(;|!|$))` +
 	`|(^|;)(height|width|max-width|line-height|font-size|max-height):([01]?(\.[0-9]+)?(px|pt)|(0?\.0[0-9]*|0)[a-z%]*|[0-9](\.[0-9]+)?%)(;|!|$)` +
 	`|(^|;)margin[a-z-]*:[^;]*-[0-9.]|/\*|\\`)
@@ -208,24 +209,24 @@ var hidingDeclaration = regexp.MustCompile(`(^|;)(position|clip|clip-path|transf
 const smallLength = `([0-9]{1,2}(\.[0-9]+)?(px|pt)?|[0-9](\.[0-9]+)?(em|rem|cm|in))`
 
 var (
-	comments = regexp.MustCompile(`(?s)/\*.*?\*/|<!--|-->`)
-	rule     = regexp.MustCompile(`^([^{}@]+)\{([^{}]*)\}`)
+	comments = lazyregexp.New(`(?s)/\*.*?\*/|<!--|-->`)
+	rule     = lazyregexp.New(`^([^{}@]+)\{([^{}]*)\}`)
 	// harmlessDeclaration matches declarations that hide nothing: little space around
 	// text, and the look of its letters.
-	harmlessDeclaration = regexp.MustCompile(`^(margin|margin-top|margin-bottom|padding|padding-top|padding-bottom) ?: ?` + smallLength + `( ` + smallLength + `)* ?(!important)?$` +
+	harmlessDeclaration = lazyregexp.New(`^(margin|margin-top|margin-bottom|padding|padding-top|padding-bottom) ?: ?` + smallLength + `( ` + smallLength + `)* ?(!important)?$` +
 		`|^(font-family|font-weight|font-style|text-decoration|text-align|word-wrap|word-break|overflow-wrap) ?: ?[a-z0-9 ,'"-]+(!important)?$`)
 )
 
 // isHarmlessSheet reports whether no rule of a style sheet can hide text.
 func isHarmlessSheet(sheet string) bool {
-	rest := strings.TrimSpace(strings.ToLower(comments.ReplaceAllString(sheet, "")))
+	rest := strings.TrimSpace(strings.ToLower(comments().ReplaceAllString(sheet, "")))
 	for rest != "" {
-		found := rule.FindStringSubmatch(rest)
+		found := rule().FindStringSubmatch(rest)
 		if found == nil {
 			return false
 		}
 		for declaration := range strings.SplitSeq(found[2], ";") {
-			if d := strings.Join(strings.Fields(declaration), " "); d != "" && !harmlessDeclaration.MatchString(d) {
+			if d := strings.Join(strings.Fields(declaration), " "); d != "" && !harmlessDeclaration().MatchString(d) {
 				return false
 			}
 		}

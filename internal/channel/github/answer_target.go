@@ -2,10 +2,11 @@ package github
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // answerTarget is the question that a comment answers, and the text of the answer.
@@ -41,10 +42,10 @@ func firstWords(body string) string {
 }
 
 // formatted matches a line that begins with bold text or code, as the options of a question do.
-var formatted = regexp.MustCompile("^(?:\\*\\*([^*]+)\\*\\*|`([^`]+)`)(.*)$")
+var formatted = lazyregexp.New("^(?:\\*\\*([^*]+)\\*\\*|`([^`]+)`)(.*)$")
 
 func unformat(line string) string {
-	if m := formatted.FindStringSubmatch(line); m != nil {
+	if m := formatted().FindStringSubmatch(line); m != nil {
 		return m[1] + m[2] + m[3]
 	}
 	return line

@@ -242,7 +242,7 @@ func (c *Client) Login(ctx context.Context, id int64) (string, error) {
 	if _, err := c.do(ctx, "ask GitHub for a login", http.MethodGet, "user/"+strconv.FormatInt(id, 10), nil, &a); err != nil {
 		return "", err
 	}
-	if !ownerPattern.MatchString(a.Login) {
+	if !ownerPattern().MatchString(a.Login) {
 		return "", apiFailure("ask GitHub for a login", errors.New("it is malformed"))
 	}
 	c.mu.Lock()

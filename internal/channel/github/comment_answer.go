@@ -197,7 +197,7 @@ func (c *Channel) tell(ctx context.Context, a inboundComment, seen *issueView, v
 		v.words += "\n\n" + lastReply
 	}
 	to := "To this comment: "
-	if ownerPattern.MatchString(a.User.Login) {
+	if ownerPattern().MatchString(a.User.Login) {
 		to = "@" + a.User.Login + ": "
 	}
 	if link := address(v.questionURL); link != "" {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -24,11 +24,11 @@ type deployment struct {
 
 // callback matches the address at which GitHub receives the decision. Only the id of the run is read from it, because
 // the rest is known.
-var callback = regexp.MustCompile(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
+var callback = lazyregexp.New(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
 
 // actionsRun returns the id of the run of GitHub Actions that waits, or 0 if the event names none.
 func (e *event) actionsRun() int64 {
-	m := callback.FindStringSubmatch(e.CallbackURL)
+	m := callback().FindStringSubmatch(e.CallbackURL)
 	if m == nil {
 		return 0
 	}

@@ -3,7 +3,6 @@ package github
 import (
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -43,8 +43,8 @@ const (
 )
 
 var (
-	markLine = regexp.MustCompile(`<!-- fermata ([a-zA-Z0-9_=.: -]*) -->\s*$`)
-	unsafeID = regexp.MustCompile(`[^a-zA-Z0-9_]`)
+	markLine = lazyregexp.New(`<!-- fermata ([a-zA-Z0-9_=.: -]*) -->\s*$`)
+	unsafeID = lazyregexp.New(`[^a-zA-Z0-9_]`)
 )
 
 // String writes the mark as an HTML comment, which readers do not see.
@@ -55,26 +55,26 @@ func (m mark) String() string {
 			parts = append(parts, key+"="+value)
 		}
 	}
-	add("delivery", unsafeID.ReplaceAllString(m.delivery, "_"))
-	add("question", unsafeID.ReplaceAllString(m.question, "_"))
+	add("delivery", unsafeID().ReplaceAllString(m.delivery, "_"))
+	add("question", unsafeID().ReplaceAllString(m.question, "_"))
 	add("state", m.state)
 	if m.undecided {
 		add("end", endUndecided)
 	}
-	add("action", unsafeID.ReplaceAllString(m.action, "_"))
+	add("action", unsafeID().ReplaceAllString(m.action, "_"))
 	add("words", strings.Join(m.words, "."))
 	if m.reply != 0 {
 		add("reply", strconv.FormatInt(m.reply, 10))
 		add("to", strconv.FormatInt(m.person, 10))
 	}
-	add("note", unsafeID.ReplaceAllString(m.note, "_"))
+	add("note", unsafeID().ReplaceAllString(m.note, "_"))
 	return "<!-- fermata " + strings.Join(parts, " ") + " -->"
 }
 
 // readMark reads the mark of a comment. Only a mark at the end counts, because
 // the text above it may come from other people.
 func readMark(body string) (mark, bool) {
-	found := markLine.FindStringSubmatch(body)
+	found := markLine().FindStringSubmatch(body)
 	if found == nil {
 		return mark{}, false
 	}
@@ -157,8 +157,8 @@ const (
 )
 
 var (
-	numberLine = regexp.MustCompile(`^[+-]?[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
-	dateLine   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*| [0-9].*| *:.*)?$`)
+	numberLine = lazyregexp.New(`^[+-]?[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+	dateLine   = lazyregexp.New(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*| [0-9].*| *:.*)?$`)
 )
 
 func digest(word string) string {
@@ -173,7 +173,7 @@ func (m mark) beginsAnswer(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
 	head, _, _ := strings.Cut(line, ":")
 	head = strings.TrimSpace(head)
-	if numberLine.MatchString(head) && m.hasWord(anyNumber) || dateLine.MatchString(line) && m.hasWord(anyDate) {
+	if numberLine().MatchString(head) && m.hasWord(anyNumber) || dateLine().MatchString(line) && m.hasWord(anyDate) {
 		return true
 	}
 	if _, plain := notice.ParsePlainYesNo(head); plain && m.hasWord(anyYesNo) {

@@ -1,10 +1,10 @@
 package github
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -17,7 +17,7 @@ import (
 var (
 	// autolinked matches text that GitHub links or draws although its characters
 	// are harmless: GH-1 and the like, commits, addresses, emoji.
-	autolinked = regexp.MustCompile(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
+	autolinked = lazyregexp.New(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
 	// harmlessSigns are the allowed signs besides letters, digits and symbols.
 	harmlessSigns = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
 )
@@ -29,7 +29,7 @@ func isPlain(line string) bool {
 			return false
 		}
 	}
-	return !autolinked.MatchString(line)
+	return !autolinked().MatchString(line)
 }
 
 // phrase writes another person's text within a line.

@@ -2,11 +2,11 @@ package github
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // Place is an issue or a pull request.
@@ -19,9 +19,9 @@ type Place struct {
 // Names are inserted into addresses without escaping, so they may contain only
 // these characters.
 var (
-	ownerPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
-	repoPattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	pagePattern  = regexp.MustCompile(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
+	ownerPattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
+	repoPattern  = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
+	pagePattern  = lazyregexp.New(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
 )
 
 // Repository returns owner/repo.
@@ -37,7 +37,7 @@ func ParsePlace(text, defaultRepository string) (Place, error) {
 	wrong := fermata.Errorf(fermata.CodeInvalidRequest, "%q names no issue", text).
 		WithHint("write owner/repo#123")
 	name, number, found := strings.Cut(text, "#")
-	if m := pagePattern.FindStringSubmatch(text); m != nil {
+	if m := pagePattern().FindStringSubmatch(text); m != nil {
 		name, number = m[1]+"/"+m[2], m[3]
 	} else if !found {
 		name, number = "", text
@@ -55,6 +55,6 @@ func ParsePlace(text, defaultRepository string) (Place, error) {
 
 func cutRepository(name string) (ownerName, repoName string, ok bool) {
 	ownerName, repoName, _ = strings.Cut(name, "/")
-	ok = ownerPattern.MatchString(ownerName) && repoPattern.MatchString(repoName) && repoName != "." && repoName != ".."
+	ok = ownerPattern().MatchString(ownerName) && repoPattern().MatchString(repoName) && repoName != "." && repoName != ".."
 	return ownerName, repoName, ok
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -198,7 +198,7 @@ func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment
 	return found, nil
 }
 
-var issueNumber = regexp.MustCompile(`/issues/([0-9]+)$`)
+var issueNumber = lazyregexp.New(`/issues/([0-9]+)$`)
 
 // readComments reads the comments in their order. It stops at the first one that must
 // be read again.
@@ -221,7 +221,7 @@ func (p *poller) readComments(ctx context.Context, pos *position, found []Commen
 func (p *poller) toInbound(one Comment) inboundComment {
 	a := inboundComment{Comment: one, edited: one.UpdatedAt.After(one.CreatedAt)}
 	a.place.Owner, a.place.Repo, _ = cutRepository(p.repository)
-	if m := issueNumber.FindStringSubmatch(one.IssueURL); m != nil {
+	if m := issueNumber().FindStringSubmatch(one.IssueURL); m != nil {
 		a.place.Number, _ = strconv.Atoi(m[1])
 	}
 	return a

@@ -119,7 +119,7 @@ func (s *Settings) problems() []fermata.Problem {
 		add("poll", "is off and there is no webhook_secret: no answer would be heard")
 	}
 	for _, login := range s.TimeoutAssignees {
-		if !ownerPattern.MatchString(login) {
+		if !ownerPattern().MatchString(login) {
 			add("timeout_assignees", "%q is no login", login)
 		}
 	}

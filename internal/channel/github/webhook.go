@@ -6,12 +6,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v89/github"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // deliveryID matches GitHub's delivery ids.
-var deliveryID = regexp.MustCompile(`^[0-9a-fA-F-]{8,64}$`)
+var deliveryID = lazyregexp.New(`^[0-9a-fA-F-]{8,64}$`)
 
 // event is the part of a webhook's body that is read: a comment, a label, a
 // review or a deployment.
@@ -95,7 +95,7 @@ func (c *Channel) receive(r *http.Request, hear notice.InboundHandler) (int, str
 		return http.StatusUnauthorized, "the signature is missing or wrong: the secret must be the same at GitHub and in the channel"
 	}
 	id := r.Header.Get(gh.DeliveryIDHeader)
-	if !deliveryID.MatchString(id) {
+	if !deliveryID().MatchString(id) {
 		return http.StatusBadRequest, gh.DeliveryIDHeader + " is missing"
 	}
 	if c.processed.has("delivery/" + id) {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +21,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/ntfy"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/pushover"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // service describes a service of the library. The library opens connections of
@@ -111,12 +112,12 @@ func (s service) protect(opened types.Service, client *http.Client) error {
 }
 
 // plainHost matches a host name, with or without a port.
-var plainHost = regexp.MustCompile(`^([a-z0-9.-]+?)\.?(:[0-9]+)?$`)
+var plainHost = lazyregexp.New(`^([a-z0-9.-]+?)\.?(:[0-9]+)?$`)
 
 // isBelow reports whether a host is one of the known hosts, or a subdomain of
 // one.
 func isBelow(host string, known []string) bool {
-	match := plainHost.FindStringSubmatch(strings.ToLower(host))
+	match := plainHost().FindStringSubmatch(strings.ToLower(host))
 	return match != nil && slices.ContainsFunc(known, func(k string) bool {
 		return match[1] == k || strings.HasSuffix(match[1], "."+k)
 	})

@@ -2,18 +2,18 @@ package slack
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // userID and groupID match Slack's ids of people and of user groups.
 var (
-	userID        = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
-	groupID       = regexp.MustCompile(`^S[A-Z0-9]{5,20}$`)
-	mentionSyntax = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
+	userID        = lazyregexp.New(`^[UW][A-Z0-9]{5,20}$`)
+	groupID       = lazyregexp.New(`^S[A-Z0-9]{5,20}$`)
+	mentionSyntax = lazyregexp.New(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
 )
 
 // mentions returns the people that a question is for, in Slack's notation, so
@@ -35,14 +35,14 @@ func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, err
 }
 
 func (c *Channel) mention(ctx context.Context, name string) (string, error) {
-	if m := mentionSyntax.FindStringSubmatch(name); m != nil {
+	if m := mentionSyntax().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	bare := strings.TrimPrefix(name, "@")
 	switch {
-	case userID.MatchString(bare):
+	case userID().MatchString(bare):
 		return "<@" + bare + ">", nil
-	case groupID.MatchString(bare):
+	case groupID().MatchString(bare):
 		return "<!subteam^" + bare + ">", nil
 	case bare == "here" || bare == "channel":
 		return "<!" + bare + ">", nil

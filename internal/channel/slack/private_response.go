@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	api "github.com/slack-go/slack"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -92,12 +92,12 @@ func (r privateResponder) postResponse(ctx context.Context, c *Channel, s epheme
 }
 
 // references matches Slack's notation for links and mentions in people's text.
-var references = regexp.MustCompile(`<([^<>|]*)(?:\|([^<>]*))?>`)
+var references = lazyregexp.New(`<([^<>|]*)(?:\|([^<>]*))?>`)
 
 // unescapeText returns the text that a person wrote, without Slack's notation.
 func unescapeText(s string) string {
-	s = references.ReplaceAllStringFunc(s, func(ref string) string {
-		parts := references.FindStringSubmatch(ref)
+	s = references().ReplaceAllStringFunc(s, func(ref string) string {
+		parts := references().FindStringSubmatch(ref)
 		target, label := parts[1], parts[2]
 		switch {
 		case label != "" && strings.HasPrefix(target, "#"):

@@ -1,15 +1,15 @@
 package ask
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // requestPath matches a path of a request in an error of the server, if a flag could have given that part.
-var requestPath = regexp.MustCompile(`\b(escalation|items|assignees|options|channels|reminders|approvals)((?:\[\d+\]|\.\w+)+)`)
+var requestPath = lazyregexp.New(`\b(escalation|items|assignees|options|channels|reminders|approvals)((?:\[\d+\]|\.\w+)+)`)
 
 // nameFlags replaces the fields in an error of the server with the flags of the command line. With --json the error
 // stays as it is, because programs read the fields.
@@ -19,10 +19,10 @@ func (c *Command) nameFlags(s *session.Session, err error) error {
 		return err
 	}
 	named := *e
-	named.Message = requestPath.ReplaceAllStringFunc(e.Message, c.flagOf)
+	named.Message = requestPath().ReplaceAllStringFunc(e.Message, c.flagOf)
 	named.Problems = nil
 	for _, p := range e.Problems {
-		named.Problems = append(named.Problems, fermata.Problem{Field: requestPath.ReplaceAllStringFunc(p.Field, c.flagOf), Message: p.Message})
+		named.Problems = append(named.Problems, fermata.Problem{Field: requestPath().ReplaceAllStringFunc(p.Field, c.flagOf), Message: p.Message})
 	}
 	return &named
 }

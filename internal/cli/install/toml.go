@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/fermata-hq/fermata/internal/cli/hook"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // The marks around Fermata's part in a TOML file. They may be missing, because Codex drops comments when it writes the
@@ -47,8 +47,8 @@ func tomlFile(path, program string, args []string) configFile {
 		if remove {
 			return nilIfEmpty(removeMarks(cutPart(content, from, to)), content), nil
 		}
-		part := commandPattern.ReplaceAllLiteral(content[from:to], []byte(commandLine(program)))
-		part = argsPattern.ReplaceAllLiteral(part, []byte(argsLine(args)))
+		part := commandPattern().ReplaceAllLiteral(content[from:to], []byte(commandLine(program)))
+		part = argsPattern().ReplaceAllLiteral(part, []byte(argsLine(args)))
 		return slices.Concat(content[:from], part, content[to:]), nil
 	}}
 }
@@ -110,11 +110,11 @@ func addBlock(rest []byte, program string, args []string) ([]byte, error) {
 }
 
 var (
-	ownTablePattern  = regexp.MustCompile(`(?m)^\[mcp_servers\.("?)` + hook.OwnServerName + `("?)[\].]`)
-	anyTablePattern  = regexp.MustCompile(`(?m)^\[`)
-	lastValuePattern = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*\n?`)
-	commandPattern   = regexp.MustCompile(`(?m)^command = .*$`)
-	argsPattern      = regexp.MustCompile(`(?m)^args = \[.*\]$`)
+	ownTablePattern  = lazyregexp.New(`(?m)^\[mcp_servers\.("?)` + hook.OwnServerName + `("?)[\].]`)
+	anyTablePattern  = lazyregexp.New(`(?m)^\[`)
+	lastValuePattern = lazyregexp.New(`(?m)^[ \t]*[^\s#].*\n?`)
+	commandPattern   = lazyregexp.New(`(?m)^command = .*$`)
+	argsPattern      = lazyregexp.New(`(?m)^args = \[.*\]$`)
 )
 
 // findPart returns where Fermata's part begins and ends. The part is the block between the marks if no other table is
@@ -123,26 +123,26 @@ func findPart(content []byte) (from, to int) {
 	if begin := bytes.Index(content, []byte(blockBegin)); begin >= 0 {
 		if length := bytes.Index(content[begin:], []byte(blockEnd)); length >= 0 {
 			block := content[begin : begin+length]
-			if len(anyTablePattern.FindAll(block, -1)) == len(ownTablePattern.FindAll(block, -1)) {
+			if len(anyTablePattern().FindAll(block, -1)) == len(ownTablePattern().FindAll(block, -1)) {
 				return begin, lineEnd(content, begin+length)
 			}
 		}
 	}
-	at := ownTablePattern.FindIndex(content)
+	at := ownTablePattern().FindIndex(content)
 	if at == nil {
 		return 0, 0
 	}
 	for next := at; next != nil; {
 		to += next[0]
 		table := content[to:]
-		if other := anyTablePattern.FindIndex(table[1:]); other != nil {
+		if other := anyTablePattern().FindIndex(table[1:]); other != nil {
 			table = table[:other[0]+1]
 		}
-		values := lastValuePattern.FindAllIndex(table, -1)
+		values := lastValuePattern().FindAllIndex(table, -1)
 		to += values[len(values)-1][1]
 		// Only blank lines may stand between this table and the next table of the server.
 		blank := len(content[to:]) - len(bytes.TrimLeft(content[to:], "\r\n \t"))
-		if next = ownTablePattern.FindIndex(content[to:]); next != nil && next[0] != blank {
+		if next = ownTablePattern().FindIndex(content[to:]); next != nil && next[0] != blank {
 			next = nil
 		}
 	}

@@ -3,11 +3,11 @@ package session
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
@@ -37,7 +37,7 @@ func listPath(path string) string {
 }
 
 // indexPattern matches a list index in a path, with the dot after it.
-var indexPattern = regexp.MustCompile(`\[(\d+)\]\.?`)
+var indexPattern = lazyregexp.New(`\[(\d+)\]\.?`)
 
 // FlagPath returns a path below the flag that holds it, such as "--escalation, entry 1: assignee" for [0].assignee. A
 // path of an object stays as the API writes it.
@@ -48,8 +48,8 @@ func FlagPath(flag, path string) string {
 	if !strings.HasPrefix(path, "[") {
 		return flag + ": " + path
 	}
-	entries := indexPattern.ReplaceAllStringFunc(path, func(found string) string {
-		n, err := strconv.Atoi(indexPattern.FindStringSubmatch(found)[1])
+	entries := indexPattern().ReplaceAllStringFunc(path, func(found string) string {
+		n, err := strconv.Atoi(indexPattern().FindStringSubmatch(found)[1])
 		if err != nil {
 			return found
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // toolsFile is a file with tools and MCP servers.
@@ -191,7 +191,7 @@ func (f *toolsFile) addFieldProblem(t locatedTool, p fermata.Problem) {
 	f.addProblem(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
 }
 
-var itemField = regexp.MustCompile(`^items\[(\d+)\]\.?(.*)$`)
+var itemField = lazyregexp.New(`^items\[(\d+)\]\.?(.*)$`)
 
 // addServerRefusals adds each reason why the server refused the tools, at the place of the tool in question.
 func (f *toolsFile) addServerRefusals(err error) {
@@ -201,7 +201,7 @@ func (f *toolsFile) addServerRefusals(err error) {
 		return
 	}
 	for _, p := range e.Problems {
-		m := itemField.FindStringSubmatch(p.Field)
+		m := itemField().FindStringSubmatch(p.Field)
 		if m == nil {
 			f.addProblem(1, 1, "", p.Field+": "+p.Message, "")
 			continue

@@ -2,9 +2,10 @@ package acp
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // decision is the result of a call's request for permission.
@@ -34,7 +35,7 @@ var harmlessTools = map[string][]string{
 }
 
 // geminiTodos matches the titles of Gemini CLI's todo list.
-var geminiTodos = regexp.MustCompile(`^(Set \d+ todo\(s\)|Cleared todo list)$`)
+var geminiTodos = lazyregexp.New(`^(Set \d+ todo\(s\)|Cleared todo list)$`)
 
 // isHarmless reports whether the call is of a known program's tool that changes nothing. Text of the model never
 // decides: a title counts only if the program makes it from the tool's name.
@@ -49,7 +50,7 @@ func (c *call) isHarmless(agent, id string) bool {
 		return false
 	case agent == geminiName:
 		// Tools of MCP servers may have any title, but always report their arguments.
-		return slices.ContainsFunc(known, func(tool string) bool { return isGeminiCall(id, tool) }) || c.titleOnly && geminiTodos.MatchString(c.firstTitle)
+		return slices.ContainsFunc(known, func(tool string) bool { return isGeminiCall(id, tool) }) || c.titleOnly && geminiTodos().MatchString(c.firstTitle)
 	default:
 		return slices.Contains(known, c.firstTitle)
 	}

@@ -12,6 +12,8 @@ import (
 var readAheadTests = map[string]func(*suite){
 	"what is read ahead is what is there": aheadSame,
 	"a write of the group makes it stale": aheadStale,
+	"a write into many makes all stale":   aheadManyStale,
+	"a lease that ended is stale":         aheadLeases,
 	"claims that come together":           aheadClaims,
 	"each claim sees its own projects":    aheadVisible,
 	"what a claim needs, in one look-up":  claimRows,
@@ -25,6 +27,8 @@ func aheadSame(s *suite) {
 	waiting := s.addTask(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
 	run := s.addRun(func(r *fermata.Run) { r.TaskID = t.ID })
 	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
+	d := newDelivery(s.addChannel("wall"), "a", noon)
+	s.planDeliveries(d)
 	about := &fermata.Event{Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, Actor: robot}
 	s.write(func(tx *store.Tx) {
 		tx.Append(about)
@@ -47,10 +51,14 @@ func aheadSame(s *suite) {
 		s.checkEqual(q, gotQuestion)
 		s.checkEqual([]string{q.ID}, questions)
 		s.checkEqual([]string{waiting.ID}, dependents)
+		gotDeliveries, err := tx.DeliveriesByID([]string{d.ID})
+		s.checkNoError(err)
+		s.checkEqual([]*fermata.Delivery{d}, gotDeliveries)
 		return nil
 	}
 	for _, ahead := range [][]store.ReadAhead{
 		nil, {{Task: t.ID}}, {{Task: t.ID, HandOver: true}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, TaskEnd: true}}, {{Task: "task_none"}, {Run: "run_none", TaskEnd: true}},
+		{{Deliveries: []string{d.ID, "dlv_none"}}, {Deliveries: []string{d.ID}}},
 	} {
 		s.checkNoError(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
 	}
@@ -62,7 +70,7 @@ func (s *suite) runWithReadAhead(want store.ReadAhead, fns ...func(tx *store.Tx)
 	s.Helper()
 	writes := make([]aheadWrite, 0, len(fns))
 	for _, fn := range fns {
-		writes = append(writes, aheadWrite{want, fn})
+		writes = append(writes, aheadWrite{want: want, fn: fn})
 	}
 	s.runAheadTogether(writes...)
 }
@@ -71,6 +79,8 @@ func (s *suite) runWithReadAhead(want store.ReadAhead, fns ...func(tx *store.Tx)
 type aheadWrite struct {
 	want store.ReadAhead
 	fn   func(tx *store.Tx) error
+	// call, if it is set, writes instead of fn.
+	call func() error
 }
 
 // runAheadTogether runs the writes as one group.
@@ -79,7 +89,10 @@ func (s *suite) runAheadTogether(writes ...aheadWrite) {
 	held, release := make(chan struct{}), make(chan struct{})
 	results := make(chan error, len(writes)+1)
 	write := func(w aheadWrite) {
-		results <- s.db.Write(s.Context(), store.DefaultWorkspace, w.fn, w.want)
+		if w.call == nil {
+			w.call = func() error { return s.db.Write(s.Context(), store.DefaultWorkspace, w.fn, w.want) }
+		}
+		results <- w.call()
 	}
 	go write(aheadWrite{fn: func(*store.Tx) error {
 		close(held)
@@ -116,6 +129,49 @@ func aheadStale(s *suite) {
 		}
 	}
 	s.runWithReadAhead(store.ReadAhead{Question: q.ID}, change(0), change(1), change(2))
+}
+
+// aheadManyStale checks that a caller sees what an earlier caller of its group wrote into rows without reading them.
+func aheadManyStale(s *suite) {
+	wall, board := s.addChannel("wall"), s.addChannel("board")
+	skipped, kept := newDelivery(wall, "a", noon), newDelivery(board, "b", noon)
+	s.planDeliveries(skipped, kept)
+	want := store.ReadAhead{Deliveries: []string{skipped.ID, kept.ID}}
+	skip := func(tx *store.Tx) error { tx.SkipDeliveriesOf(wall.ID, fermata.SkippedDisabled); return nil }
+	s.runWithReadAhead(want, skip, func(tx *store.Tx) error {
+		found, err := tx.DeliveriesByID(want.Deliveries)
+		s.checkNoError(err)
+		states := map[string]fermata.DeliveryState{}
+		for _, d := range found {
+			states[d.ID] = d.State
+			d.Title += "!"
+			tx.SaveDelivery(d)
+		}
+		s.checkEqual(map[string]fermata.DeliveryState{skipped.ID: fermata.DeliverySkipped, kept.ID: fermata.DeliveryWaiting}, states)
+		return nil
+	}, func(tx *store.Tx) error {
+		found, err := tx.DeliveriesByID(want.Deliveries)
+		s.checkNoError(err)
+		for _, d := range found {
+			tx.SaveDelivery(d)
+		}
+		return nil
+	})
+}
+
+// aheadLeases checks that a heartbeat does not bring back the lease of a worker that is gone.
+func aheadLeases(s *suite) {
+	t := s.addTask(func(*fermata.Task) {})
+	run := s.addRun(func(r *fermata.Run) { r.TaskID, r.LeaseUntil = t.ID, noon.AddDate(10, 0, 0) })
+	s.runAheadTogether(
+		aheadWrite{call: func() error { return s.db.EndLeasesOf(s.Context(), run.Runner, run.Worker) }},
+		aheadWrite{want: store.ReadAhead{Run: run.ID}, fn: func(tx *store.Tx) error {
+			got, err := tx.Run(run.ID)
+			if err == nil && !got.LeaseUntil.Before(run.LeaseUntil) {
+				err = fmt.Errorf("the lease still ends at %s", got.LeaseUntil)
+			}
+			return err
+		}})
 }
 
 // aheadHandOver checks that a hand-over which was read ahead is what the database has after the write, and that a write which
@@ -273,7 +329,7 @@ func aheadVisible(s *suite) {
 		request := fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{project}}}
 		selection, err := store.ClaimableFor(request, s.read().ClaimableKinds)
 		s.checkNoError(err)
-		writes = append(writes, aheadWrite{store.ReadAhead{Claim: &selection}, func(tx *store.Tx) error {
+		writes = append(writes, aheadWrite{want: store.ReadAhead{Claim: &selection}, fn: func(tx *store.Tx) error {
 			t, err := tx.NextClaimable(selection)
 			if err == nil && t.Project != project {
 				err = fmt.Errorf("the claim for %s gets a task of %s", project, t.Project)

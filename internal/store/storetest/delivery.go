@@ -147,7 +147,10 @@ func deliveryRoundTrip(s *suite) {
 	d.NextAt, d.LeasedUntil, d.SentAt, d.UpdatedAt = nil, ptr(noon), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Minute))
 	d.ShownStatus, d.WantedEvent, d.ShownEvent, d.CanDecide, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
 	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hardText}}
-	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetDeliveryContent(d.ID, hardText) })
+	d.Content = hardText
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d) })
+	d.Content = ""
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d) })
 	all, err := s.read().DeliveriesByID([]string{d.ID})
 	s.checkNoError(err)
 	s.checkEqual([]*fermata.Delivery{d}, all)

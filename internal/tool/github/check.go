@@ -67,7 +67,7 @@ func parseInstant(text string) (time.Time, error) {
 // checkQuery returns an error if a query names a place, because the place is in another field.
 func checkQuery(input map[string]any) error {
 	query, _ := input["query"].(string)
-	m := scopeQualifier.FindStringSubmatch(query)
+	m := scopeQualifier().FindStringSubmatch(query)
 	if m == nil {
 		return nil
 	}

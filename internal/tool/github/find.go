@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
 	gh "github.com/google/go-github/v89/github"
 
 	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
@@ -111,7 +111,7 @@ var listIssuesTool = toolSpec{
 }
 
 // scopeQualifier matches qualifiers that would search outside the repository.
-var scopeQualifier = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
+var scopeQualifier = lazyregexp.New(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
 var searchTool = toolSpec{
 	info: newInfo("github_search", "Searches for issues or pull requests of a repository at GitHub.",

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/outbound"
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/tool"
@@ -29,8 +29,8 @@ type Server struct {
 var (
 	// serverName allows no dot, because the name of a tool has the server's
 	// name before its first dot.
-	serverName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	serverName   = lazyregexp.New(`^[a-z][a-z0-9_-]{0,63}$`)
+	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // Check returns all problems of a server of this name.
@@ -39,7 +39,7 @@ func (s Server) Check(name string) []fermata.Problem {
 	add := func(field, format string, args ...any) {
 		list = append(list, fermata.Problem{Field: "mcp_servers." + name + field, Message: fmt.Sprintf(format, args...)})
 	}
-	if !serverName.MatchString(name) {
+	if !serverName().MatchString(name) {
 		add("", "a name begins with a small letter and has small letters, digits, - and _")
 	}
 	switch {
@@ -66,7 +66,7 @@ func (s Server) Check(name string) []fermata.Problem {
 		}
 	}
 	for variable := range s.Env {
-		if !variableName.MatchString(variable) {
+		if !variableName().MatchString(variable) {
 			add(".env", "%q is no name of a variable", variable)
 		}
 	}

@@ -3,12 +3,13 @@ package definition
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // converter turns the parser's nodes into trees. It accepts the part of YAML
@@ -127,21 +128,21 @@ func (c *converter) sequence(t *tree, n *ast.SequenceNode, depth int) {
 }
 
 // looksLikeNumber matches texts that some YAML parsers read as a number.
-var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`)
+var looksLikeNumber = lazyregexp.New(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`)
 
 // disputed matches texts that are numbers to some YAML parsers: with an exponent, in other bases, of base 60, and infinite.
-var disputed = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.]*[eE][-+]?[0-9][0-9_]*|0[OXB][0-9A-Fa-f_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|\.(inf|Inf|INF))$`)
+var disputed = lazyregexp.New(`^[-+]?(\.?[0-9][0-9_.]*[eE][-+]?[0-9][0-9_]*|0[OXB][0-9A-Fa-f_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|\.(inf|Inf|INF))$`)
 
 // MustQuote reports whether a text without quotes is a number to some YAML parsers.
 func MustQuote(text string) bool {
-	return looksLikeNumber.MatchString(text) || disputed.MatchString(text)
+	return looksLikeNumber().MatchString(text) || disputed().MatchString(text)
 }
 
 // isDisputed reports whether an unquoted text is a number to some parsers. A definition that was accepted before keeps its
 // texts.
 func (c *converter) isDisputed(n *ast.StringNode) bool {
 	isQuoted := n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
-	return !isQuoted && !c.wasChecked && disputed.MatchString(n.Value)
+	return !isQuoted && !c.wasChecked && disputed().MatchString(n.Value)
 }
 
 func (c *converter) text(t *tree, n *ast.StringNode) {
@@ -150,7 +151,7 @@ func (c *converter) text(t *tree, n *ast.StringNode) {
 		t.style = quotedStyle
 	default:
 		switch {
-		case looksLikeNumber.MatchString(n.Value):
+		case looksLikeNumber().MatchString(n.Value):
 			c.reportOctal(t, n.Value)
 			return
 		case c.isDisputed(n):
@@ -185,15 +186,15 @@ func decimal(text string) string {
 }
 
 var (
-	whole    = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-	fraction = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	whole    = lazyregexp.New(`^-?(0|[1-9][0-9]*)$`)
+	fraction = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
 // number accepts the numbers of JSON.
 func (c *converter) number(t *tree, tk *token.Token) {
 	text := strings.TrimSpace(tk.Value)
 	switch {
-	case whole.MatchString(text):
+	case whole().MatchString(text):
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			c.addAt(t, "", fmt.Sprintf("quote it if it is a text: %q", text), "the number is too large")
@@ -201,7 +202,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 			return
 		}
 		t.value = n
-	case fraction.MatchString(text):
+	case fraction().MatchString(text):
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			c.addAt(t, "", "", "the number is too large")
@@ -212,7 +213,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 		if strings.HasSuffix(text, "0") && !strings.ContainsAny(text, "eE") {
 			c.warn(t, "", fmt.Sprintf("quote it if it is a version or another text: %q", text), "%s reads as the number %s", text, strconv.FormatFloat(f, 'f', -1, 64))
 		}
-	case looksLikeNumber.MatchString(text):
+	case looksLikeNumber().MatchString(text):
 		c.reportOctal(t, text)
 	default:
 		c.reportDisputed(t, text)

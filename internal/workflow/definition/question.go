@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 	"github.com/fermata-hq/fermata/internal/posting"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
@@ -239,11 +239,11 @@ func remedyOf(p fermata.Problem) string {
 
 // fieldsInText matches the names of fields in a text, and quoted objects as a whole: the fields within an object, and below
 // another field, have no other names.
-var fieldsInText = regexp.MustCompile(`\{[^}]*\}|[\w.\[\]]+`)
+var fieldsInText = lazyregexp.New(`\{[^}]*\}|[\w.\[\]]+`)
 
 // useFileNames replaces the names of the question's own fields in a text by the names that the file uses.
 func useFileNames(input *tree, text string) string {
-	return fieldsInText.ReplaceAllStringFunc(text, func(name string) string {
+	return fieldsInText().ReplaceAllStringFunc(text, func(name string) string {
 		other := fieldAliases[name]
 		if name == "default" || other == "" || input.get(name) != nil || input.get(other) == nil {
 			return name

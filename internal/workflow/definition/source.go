@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/fermata-hq/fermata/internal/lazyregexp"
 )
 
 // placeholder replaces a value that cannot be parsed, so that the rest of the file can be parsed.
@@ -137,7 +138,7 @@ func (r *report) repairTags(tokens token.Tokens) bool {
 			continue
 		}
 		at := t.Position.Line - 1
-		m := entry.FindStringSubmatch(r.lines[at])
+		m := entry().FindStringSubmatch(r.lines[at])
 		if m == nil || !strings.HasPrefix(m[2], "!") || utf8.RuneCountInString(m[1]) != t.Position.Column-1 {
 			continue
 		}
@@ -201,13 +202,13 @@ func unclosedBefore(text string, wrong *token.Token) *token.Token {
 	return before
 }
 
-var entry = regexp.MustCompile(`^(\s*(?:- +)*(?:[A-Za-z_][\w.-]*|"[^"]*"|'[^']*') *: +|\s*(?:- +)+)(\S.*)$`)
+var entry = lazyregexp.New(`^(\s*(?:- +)*(?:[A-Za-z_][\w.-]*|"[^"]*"|'[^']*') *: +|\s*(?:- +)+)(\S.*)$`)
 
 // bareTemplate matches an unquoted template at the beginning of a value in an object or a list.
-var bareTemplate = regexp.MustCompile(`[:,[]\s*{{`)
+var bareTemplate = lazyregexp.New(`[:,[]\s*{{`)
 
 // bareStar matches an unquoted cron line that begins with * in an object or a list.
-var bareStar = regexp.MustCompile(`[:,[]\s*(\*[/ ][^,}\]]*[^,}\]\s])`)
+var bareStar = lazyregexp.New(`[:,[]\s*(\*[/ ][^,}\]]*[^,}\]\s])`)
 
 // openQuote returns the index of the first quote of an object or list that is not closed, or -1.
 func openQuote(value string) int {
@@ -231,7 +232,7 @@ func openQuote(value string) int {
 
 // explainMistake explains frequent mistakes in workflow files, by the line that has the mistake.
 func explainMistake(line string) (message, hint string, column int) {
-	m := entry.FindStringSubmatch(line)
+	m := entry().FindStringSubmatch(line)
 	if m == nil {
 		return "", "", 0
 	}
@@ -241,15 +242,15 @@ func explainMistake(line string) (message, hint string, column int) {
 	switch {
 	case strings.HasPrefix(value, "!"):
 		return "a value that begins with ! must be quoted: ! begins a tag in YAML", fmt.Sprintf("write %s", quoteValue(value)), column
-	case inside && bareTemplate.MatchString(value) && !strings.HasPrefix(value, "{{"):
-		at := bareTemplate.FindStringIndex(value)[1] - len("{{")
+	case inside && bareTemplate().MatchString(value) && !strings.HasPrefix(value, "{{"):
+		at := bareTemplate().FindStringIndex(value)[1] - len("{{")
 		return "a template must be quoted: { begins an object in YAML", `write "{{ … }}"`, column + utf8.RuneCountInString(value[:at])
 	case strings.HasPrefix(value, "{{"):
 		return "a template must be quoted: { begins an object in YAML", fmt.Sprintf("write %s", quoteValue(value)), column
 	case inside && openQuote(value) >= 0:
 		return "a quote is not closed on this line", "close it", column + utf8.RuneCountInString(value[:openQuote(value)])
-	case inside && bareStar.MatchString(value):
-		at := bareStar.FindStringSubmatchIndex(value)
+	case inside && bareStar().MatchString(value):
+		at := bareStar().FindStringSubmatchIndex(value)
 		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", quoteValue(value[at[2]:at[3]])), column + utf8.RuneCountInString(value[:at[2]])
 	case inside:
 		return "", "", 0
@@ -310,7 +311,7 @@ func hintFor(message string) string {
 // repair replaces the value of a line with the placeholder, once for each line.
 func (r *report) repair(line int) bool {
 	at := line - 1
-	m := entry.FindStringSubmatch(r.lines[at])
+	m := entry().FindStringSubmatch(r.lines[at])
 	if m == nil || strings.Contains(m[2], placeholder) {
 		return false
 	}

@@ -78,19 +78,22 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
 
 /** Returns the ids of the questions that the reader answered on this page, even before the server confirms. */
 function useAnsweredIds(): ReadonlySet<string> {
-  const [answered, setAnswered] = useState<ReadonlySet<string>>(() => new Set(outbox().filter((entry) => entry.state !== 'refused').map((entry) => entry.questionId)));
-  useEffect(() => onOutbox(() => {
-    setAnswered((before) => {
-      const now = outbox().filter((entry) => entry.state !== 'refused').map((entry) => entry.questionId);
-      const refused = outbox().filter((entry) => entry.state === 'refused').map((entry) => entry.questionId);
-      if (now.every((id) => before.has(id)) && refused.every((id) => !before.has(id))) return before;
-      const next = new Set([...before, ...now]);
-      refused.forEach((id) => next.delete(id));
-      return next;
-    });
-  }), []);
+  const [answered, setAnswered] = useState(() => addOutbox(new Set()));
+  useEffect(() => onOutbox(() => setAnswered(addOutbox)), []);
   useEffect(() => onUndone((id) => setAnswered((before) => new Set([...before].filter((each) => each !== id)))), []);
   return answered;
+}
+
+/** Returns the ids with those of the answers in the outbox, and without those of refused ones. */
+function addOutbox(ids: ReadonlySet<string>): ReadonlySet<string> {
+  const differs = outbox().some(({ questionId, state }) => ids.has(questionId) === (state === 'refused'));
+  if (!differs) return ids;
+  const next = new Set(ids);
+  for (const { questionId, state } of outbox()) {
+    if (state === 'refused') next.delete(questionId);
+    else next.add(questionId);
+  }
+  return next;
 }
 
 /** The events after which a question may wait for the reader. */
