@@ -53,7 +53,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		}
 		// The row gets the content that an earlier version stored.
 		w.OK(w.DB.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-			kept.Content = "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com"
+			kept.Content = "Which?\nAnswer: " + sent.Answer + "\nreply+" + sent.Reply + "@example.com"
 			tx.SaveDelivery(kept)
 			return nil
 		}))
