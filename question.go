@@ -118,6 +118,10 @@ type Question struct {
 	// not get them.
 
 	TaskTitle string `json:"task_title,omitempty"`
+	// TaskAgent is the role for which the question's task is, if it names one.
+	TaskAgent string `json:"agent,omitempty" doc:"the role that its task is for"`
+	// Section is set only in a list in the order of the inbox.
+	Section InboxSection `json:"section,omitempty" enum:"due_soon,high_risk,long_wait,rest" doc:"its section of the inbox, in a list with sort=inbox"`
 	// Answerable reports whether the reader may answer the question, now or late. It is nil if nobody may any more.
 	Answerable *bool `json:"may_answer,omitempty" doc:"whether the reader may answer it; absent if nobody may any more"`
 	// NeedsSignature reports whether the reader must sign the answer with a passkey.

@@ -226,7 +226,7 @@ func wireQuestion() fermata.Question {
 			OvertakenAnswer: held, Signed: signed,
 		},
 		HeldAnswer: held,
-		TaskTitle:  "Deploy 512", Answerable: ptr(true), NeedsSignature: true, WaitingWork: &fermata.WaitingWork{Tasks: 3, Since: noon}, SnoozedUntil: &later,
+		TaskTitle:  "Deploy 512", TaskAgent: "review", Section: fermata.SectionHighRisk, Answerable: ptr(true), NeedsSignature: true, WaitingWork: &fermata.WaitingWork{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
 		Asked: fermata.Asked{
 			Body: "To *production*.",

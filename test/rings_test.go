@@ -36,6 +36,7 @@ var rooms = []room{
 	{folder: "internal/tool", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/posting", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/outbound", ring: 0, upTo: 0, note: "makes all clients for addresses that people give"},
+	{folder: "internal/lazyregexp", ring: 0, upTo: none, bare: true, note: "compiles regular expressions at their first use"},
 	{folder: "internal/strictjson", ring: 0, upTo: 0, note: "refuses unknown fields of requests"},
 	{folder: "internal/private", ring: 0, upTo: none, bare: true, note: "keeps files to their owner"},
 	{folder: "internal/keys", ring: 0, upTo: 0, bare: true, note: "keys that must not be in the database"},

@@ -45,7 +45,7 @@ type QuestionsInput struct {
 	Status  string `query:"status" enum:"pending,answered,timed_out,cancelled"`
 	Q       string `query:"q" maxLength:"200" doc:"a part of the title, the body, a prompt or the task's title"`
 	Snoozed bool   `query:"snoozed" doc:"those that the caller put off"`
-	Sort    string `query:"sort" enum:"urgency,deadline,newest,oldest" doc:"default: pending ones the most urgent first, others the newest first"`
+	Sort    string `query:"sort" enum:"urgency,deadline,newest,oldest,inbox,project" doc:"default: pending ones the most urgent first, others the newest first; inbox: pending ones by their section"`
 }
 
 // filter returns the filter for the engine.

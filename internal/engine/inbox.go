@@ -59,18 +59,31 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 		}
 		f.TaskID = id
 	}
-	query := f.query(c)
+	if f.Sort == SortInbox && f.Status != string(fermata.Pending) {
+		return nil, "", fermata.Invalid(fermata.Problem{Field: "sort", Message: "is inbox, the order of pending questions: add status=pending"})
+	}
 	list := cursorOf("questions", f.Cursor, f)
-	if err := list.read(&query.After); err != nil {
+	var from inboxPosition
+	if err := list.read(&from); err != nil {
 		return nil, "", err
 	}
+	query := f.query(c)
+	query.After = from.QuestionPosition
 	if f.Mine && !c.CanAnswer() || f.Snoozed && c.MemberID == "" {
 		return nil, "", nil
 	}
 	if err := e.setQueryTime(ctx, &query); err != nil {
 		return nil, "", err
 	}
-	found, end, err := collectPage(e.listReader(ctx, c), c, f, query)
+	r := e.listReader(ctx, c)
+	if f.Sort == SortInbox {
+		found, end, err := e.collectSections(ctx, r, c, f, query, from)
+		if err != nil || end == nil {
+			return found, "", err
+		}
+		return found, list.write(*end), nil
+	}
+	found, end, err := collectPage(r, c, f, query)
 	if err != nil || end == nil {
 		return found, "", err
 	}
@@ -137,7 +150,7 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 		return err
 	}
 	for _, q := range questions {
-		q.TaskTitle = details.Titles[q.TaskID]
+		q.TaskTitle, q.TaskAgent = details.Titles[q.TaskID], details.Agents[q.TaskID]
 		if until, ok := details.Snoozed[q.ID]; ok {
 			q.SnoozedUntil = &until
 		}

@@ -125,3 +125,48 @@ func TestWaiting(t *testing.T) {
 		w.Equal(0, got.WaitingWork.Tasks)
 	})
 }
+
+// TestTheInboxIsInSections: a list in the order of the inbox begins with what is due soon. High risks follow, then what waits for
+// long, and the rest. Its pages agree on the sections while time passes.
+func TestTheInboxIsInSections(t *testing.T) {
+	each(t, func(w *world) {
+		ask := func(title string, risk fermata.Risk, timeout string, priority int) {
+			a := fermata.Ask{Question: title, Risk: risk, Timeout: fermata.Timeout(timeout), Priority: &priority}
+			if timeout != "never" {
+				a.OnTimeout = fermata.SkipTask
+			}
+			w.createSuspended(a)
+		}
+		ask("long, later", fermata.RiskLow, "never", 0)
+		w.Clock.Advance(time.Minute)
+		ask("long, last", fermata.RiskMedium, "never", 3)
+		ask("risk, old", fermata.RiskCritical, "never", 2)
+		w.Clock.Advance(fermata.LongWait + time.Minute)
+		ask("rest, second", fermata.RiskLow, "3d", 2)
+		ask("rest, first", fermata.RiskLow, "never", 1)
+		ask("risk, first", fermata.RiskHigh, "2h", 1)
+		ask("due, second", fermata.RiskLow, "1h", 0)
+		ask("due, first", fermata.RiskCritical, "10m", 4)
+		want := []string{
+			"due_soon: due, first", "due_soon: due, second", "high_risk: risk, first", "high_risk: risk, old",
+			"long_wait: long, later", "long_wait: long, last", "rest: rest, first", "rest: rest, second",
+		}
+		for _, size := range []int{1, 2, 3, 8, 50} {
+			var got []string
+			f := engine.QuestionFilter{Status: "pending", Mine: true, Sort: engine.SortInbox, Limit: size}
+			for more := true; more; more = f.Cursor != "" {
+				page, next, err := w.Engine.Questions(w.Context(), w.alice, f)
+				w.OK(err)
+				for _, q := range page {
+					got = append(got, string(q.Section)+": "+q.Title)
+				}
+				f.Cursor = next
+				// Later pages do not depend on the time.
+				w.Clock.Advance(time.Second)
+			}
+			w.Equal(want, got)
+		}
+		_, _, err := w.Engine.Questions(w.Context(), w.alice, engine.QuestionFilter{Sort: engine.SortInbox})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+	})
+}

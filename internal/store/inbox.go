@@ -26,6 +26,13 @@ type QuestionFilter struct {
 	Text string
 	// AwaitsAnswerOf keeps the questions that wait for an answer of the caller.
 	AwaitsAnswerOf *fermata.Caller
+	// DueUntil keeps the questions whose deadline is at this instant or before. DueAfter keeps those whose deadline is later,
+	// and those without one. Both are ignored if zero.
+	DueUntil, DueAfter time.Time
+	// AskedBefore keeps the questions that were asked before this instant, AskedFrom the others. Both are ignored if zero.
+	AskedBefore, AskedFrom time.Time
+	// HighRisk keeps the questions of high and of critical risk if true, and all others if false.
+	HighRisk *bool
 	// Snooze says how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
@@ -58,10 +65,12 @@ const (
 	SortDeadline QuestionSort = "deadline"
 	SortNewest   QuestionSort = "newest"
 	SortOldest   QuestionSort = "oldest"
+	SortProject  QuestionSort = "project"
 )
 
-// QuestionPosition is a position in an order of questions: priority, deadline, id.
+// QuestionPosition is a position in an order of questions: project, priority, deadline, id.
 type QuestionPosition struct {
+	Project  string `json:"o"`
 	Priority int    `json:"p"`
 	Deadline int64  `json:"d"`
 	ID       string `json:"i"`
@@ -69,7 +78,7 @@ type QuestionPosition struct {
 
 // QuestionPositionOf returns the position of a question.
 func QuestionPositionOf(q *fermata.Question) QuestionPosition {
-	return QuestionPosition{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
+	return QuestionPosition{Project: q.Project, Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
 }
 
 // Questions lists questions. Pending ones are ordered by urgency and all others by age, newest first, unless the
@@ -92,6 +101,7 @@ func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
 // questionOrders are the columns of each order.
 var questionOrders = map[QuestionSort][]string{
 	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
+	SortProject: {"project", "priority", "deadline", "id"},
 }
 
 // addOrder adds the bounds After and Until of the filter as conditions, and returns the ORDER BY columns.
@@ -122,7 +132,7 @@ func (w *whereClause) addOrder(f QuestionFilter) string {
 
 // addPosition adds the condition that compares the columns with a position in their order.
 func (w *whereClause) addPosition(columns []string, operator string, p QuestionPosition) {
-	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
+	values := map[string]any{"project": p.Project, "priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
 	parameters := make([]string, 0, len(columns))
 	for _, column := range columns {
 		w.args = append(w.args, values[column])
@@ -134,7 +144,7 @@ func (w *whereClause) addPosition(columns []string, operator string, p QuestionP
 
 func scanPosition(rs rows) (QuestionPosition, error) {
 	var p QuestionPosition
-	err := rs.Scan(&p.Priority, &p.Deadline, &p.ID)
+	err := rs.Scan(&p.Project, &p.Priority, &p.Deadline, &p.ID)
 	return p, err
 }
 
@@ -144,7 +154,7 @@ func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error
 	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}
 	w := r.questionConditions(all)
 	order := w.addOrder(all)
-	found, err := list(r, scanPosition, "SELECT priority, deadline, id FROM questions WHERE "+w.sql()+
+	found, err := list(r, scanPosition, "SELECT project, priority, deadline, id FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT 1 OFFSET %d", order, n-1), w.args...)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -195,10 +205,36 @@ func (r Reader) questionConditions(f QuestionFilter) *whereClause {
 	if f.Label != "" {
 		w.addTaskCondition(w.d.hasLabel, f.Label)
 	}
+	w.addSection(f)
 	w.addTextSearch(f.Text)
 	w.addForCaller(f.AwaitsAnswerOf)
 	w.addSnooze(f.Snooze)
 	return w
+}
+
+// addSection adds the conditions on deadline, age and risk.
+func (w *whereClause) addSection(f QuestionFilter) {
+	if !f.DueUntil.IsZero() {
+		w.add("deadline <= $%d", f.DueUntil.UnixMilli())
+	}
+	if !f.DueAfter.IsZero() {
+		w.add("deadline > $%d", f.DueAfter.UnixMilli())
+	}
+	// An id begins with the time, so the indexes tell the age of a question.
+	if !f.AskedBefore.IsZero() {
+		w.add("id < $%d", fermata.FirstID(fermata.PrefixQuestion, f.AskedBefore))
+	}
+	if !f.AskedFrom.IsZero() {
+		w.add("id >= $%d", fermata.FirstID(fermata.PrefixQuestion, f.AskedFrom))
+	}
+	if f.HighRisk != nil {
+		operator := "NOT IN"
+		if *f.HighRisk {
+			// The condition is the one of the index questions_high_risk.
+			operator = "IN"
+		}
+		w.conditions = append(w.conditions, "risk "+operator+" ('high', 'critical')")
+	}
 }
 
 // askedField returns the expression for a text within the column asked.
@@ -328,9 +364,9 @@ func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
 
 // QuestionDetails are the data that a list shows beside its questions.
 type QuestionDetails struct {
-	// Titles and States are the titles and the states of the questions' tasks, by task.
-	Titles map[string]string
-	States map[string]fermata.TaskState
+	// Titles, Agents and States are the titles, the roles and the states of the questions' tasks, by task.
+	Titles, Agents map[string]string
+	States         map[string]fermata.TaskState
 	// Blocked counts the tasks that wait for a task, by the task that they wait for.
 	Blocked map[string]int
 	// Snoozed is the instant until which the member snoozed a question, by question.
@@ -340,7 +376,7 @@ type QuestionDetails struct {
 // QuestionDetails returns for a member what a list shows beside the questions.
 func (r Reader) QuestionDetails(questions []*fermata.Question, member string) (QuestionDetails, error) {
 	s := QuestionDetails{
-		Titles: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
+		Titles: map[string]string{}, Agents: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
 	}
 	if len(questions) == 0 {
 		return s, nil
@@ -352,10 +388,10 @@ func (r Reader) QuestionDetails(questions []*fermata.Question, member string) (Q
 	var edges [][2]string
 	lookups := []lookup{
 		{
-			sql:  "SELECT id, title, state FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
+			sql:  "SELECT id, title, state, agent FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
 			args: []any{r.workspace, columnText(taskIDs)}, scanRows: func(rs rows) error {
-				return scanEach(rs, scanTexts3, func(row [3]string) {
-					s.Titles[row[0]], s.States[row[0]] = row[1], fermata.TaskState(row[2])
+				return scanEach(rs, scanTexts4, func(row [4]string) {
+					s.Titles[row[0]], s.States[row[0]], s.Agents[row[0]] = row[1], fermata.TaskState(row[2]), row[3]
 				})
 			},
 		},
@@ -408,8 +444,8 @@ func scanTexts2(rs rows) (row [2]string, err error) {
 	return row, err
 }
 
-func scanTexts3(rs rows) (row [3]string, err error) {
-	err = rs.Scan(&row[0], &row[1], &row[2])
+func scanTexts4(rs rows) (row [4]string, err error) {
+	err = rs.Scan(&row[0], &row[1], &row[2], &row[3])
 	return row, err
 }
 

@@ -47,7 +47,8 @@ func programMigrations(ring *keys.Ring) []*goose.Migration {
 	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
 	shell := goose.NewGoMigration(shellVersion, &goose.GoFunc{RunTx: moveToShell}, &goose.GoFunc{RunTx: moveFromShell})
 	labels := goose.NewGoMigration(fillLabelsVersion, &goose.GoFunc{RunTx: fillLabels}, nil)
-	return slices.Concat([]*goose.Migration{fill, clean, shell, labels}, sealMigrations(ring), nextMigrations())
+	risk := goose.NewGoMigration(fillRiskVersion, &goose.GoFunc{RunTx: fillRisk}, nil)
+	return slices.Concat([]*goose.Migration{fill, clean, shell, labels, risk}, sealMigrations(ring), nextMigrations())
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {

@@ -136,7 +136,7 @@ CREATE TABLE questions (
     resolution   TEXT NOT NULL DEFAULT '',
     handed_to    TEXT NOT NULL DEFAULT '',
     created_at   BIGINT NOT NULL,
-    version      BIGINT NOT NULL DEFAULT 1, unreached TEXT NOT NULL DEFAULT '', asker TEXT NOT NULL DEFAULT '',
+    version      BIGINT NOT NULL DEFAULT 1, unreached TEXT NOT NULL DEFAULT '', asker TEXT NOT NULL DEFAULT '', risk TEXT NOT NULL DEFAULT 'low',
     PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX questions_deadlines ON questions (deadline) WHERE status = 'pending';
@@ -634,6 +634,8 @@ CREATE TABLE trimmed_ranges (
     signed_range TEXT NOT NULL,
     PRIMARY KEY (workspace_id, first_seq)
 );
+CREATE INDEX questions_high_risk ON questions (workspace_id, priority, deadline, id) WHERE status = 'pending' AND risk IN ('high', 'critical');
+CREATE INDEX questions_pending ON questions (workspace_id, id) WHERE status = 'pending';
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -675,6 +677,8 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 43, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 44, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 45, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (41, 46, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (42, 47, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (43, 48, 1);
 INSERT INTO workspaces (id, name, event_seq, event_hash, policy, created_at, min_compatible_version) VALUES ('default', 'default', 0, '', '', 0, 42);
 INSERT INTO projects (workspace_id, name, created_at) VALUES ('default', 'default', 0);
 INSERT INTO key_check (workspace_id, sealed) VALUES ('default', 'fermata');

@@ -175,11 +175,11 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	tx.markStale(q.ID, q.TaskID)
 	q.Version, q.WorkspaceID = 1, tx.workspace
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
-		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached, asker)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached, asker, risk)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
 		columnText(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, columnText(newAskedColumn(q.Asked)), exactColumnText(q.Resolution), q.HandedTo,
-		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy))
+		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy), string(cmp.Or(q.Risk, fermata.RiskLow)))
 	tx.insertAssignees(q)
 	if q.Resolution != nil {
 		tx.noteClosed(q)

@@ -13,8 +13,8 @@ after(async () => {
 
 const options = ['one', 'two', 'three'];
 
-/** Returns fifty questions as they come in a day, each with the keys that answer it and the answer. */
-function fifty() {
+/** Returns a hundred questions as they come in a day, each with the keys that answer it and the answer. */
+function mixedQuestions() {
   const kinds = [
     (n) => [approval(`Run the tests ${n}`, { tool: 'bash', command: `make test-${n}` }), ['a'], 'approve'],
     (n) => [approval(`Push to main ${n}`, { tool: 'git', args: ['push', `${n}`] }), ['r'], 'reject'],
@@ -29,12 +29,12 @@ function fifty() {
       ? [{ type: 'blocking', title: 'Two things', items: [item('boolean', { key: 'a' }), item('choice', { key: 'b', options })] }, ['y', '3', 'Enter'], undefined]
       : [{ type: 'blocking', title: `Pick some ${n}`, items: [item('multi_choice', { options })] }, ['1', '3', 'Enter'], ['one', 'three']],
   ];
-  return Array.from({ length: 50 }, (_, n) => kinds[n % kinds.length](n));
+  return Array.from({ length: 100 }, (_, n) => kinds[n % kinds.length](n));
 }
 
-test('50 mixed questions are cleared by keyboard alone, with at most 1.3 keys a decision', async () => {
+test('100 mixed questions are cleared by keyboard alone, with at most 1.3 keys a decision', async () => {
   const plan = new Map();
-  for (const [question, keys, want] of fifty()) {
+  for (const [question, keys, want] of mixedQuestions()) {
     const { id } = await server.ask(question);
     plan.set(id, { keys, want, title: question.title });
   }

@@ -210,6 +210,7 @@ test('alike approvals are decided together, each with its result; one of high ri
   for (const command of ['make a', 'make b', 'make c']) ids.push((await server.ask(approval(`Run ${command}`, { tool: 'bash', command }))).id);
   const risky = await server.ask(approval('Run rm', { tool: 'bash', command: 'rm' }, { risk: 'high' }));
   const page = await open(browser, `${server.url}/approvals`);
+  await page.locator('[data-row]', { hasText: 'Run make a' }).click();
   await page.getByRole('button', { name: 'Decide them together' }).waitFor();
   await press(page, 't');
   const dialog = page.getByRole('dialog', { name: 'Approvals of one kind' });

@@ -17,6 +17,7 @@ var inboxTests = map[string]func(*suite){
 	"text":                    inboxText,
 	"orders":                  inboxOrders,
 	"counts":                  inboxCounts,
+	"sections":                inboxSections,
 	"snoozed":                 inboxSnoozed,
 	"surroundings":            inboxQuestionDetails,
 	"views":                   inboxViews,
@@ -213,11 +214,12 @@ func inboxText(s *suite) {
 
 func inboxOrders(s *suite) {
 	at := func(minutes int) *time.Time { return ptr(noon.Add(time.Duration(minutes) * time.Minute)) }
-	a := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_1", 3, at(1) }).ID
-	b := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_2", 1, at(3) }).ID
-	c := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_3", 2, at(2) }).ID
+	a := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline, q.Project = "q_1", 3, at(1), "a" }).ID
+	b := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline, q.Project = "q_2", 1, at(3), "a" }).ID
+	c := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline, q.Project = "q_3", 2, at(2), "b" }).ID
 	for order, want := range map[store.QuestionSort][]string{
-		"": {b, c, a}, store.SortUrgency: {b, c, a}, store.SortDeadline: {a, c, b}, store.SortNewest: {c, b, a}, store.SortOldest: {a, b, c},
+		store.SortProject: {b, a, c},
+		"":                {b, c, a}, store.SortUrgency: {b, c, a}, store.SortDeadline: {a, c, b}, store.SortNewest: {c, b, a}, store.SortOldest: {a, b, c},
 	} {
 		var got []string
 		f := store.QuestionFilter{Status: "pending", Sort: order, Limit: 1}
@@ -248,6 +250,35 @@ func inboxOrders(s *suite) {
 			return place.ID
 		}
 		s.checkEqual([]string{want[1], want[2], ""}, []string{behind(2, ""), behind(2, want[0]), behind(3, want[0])})
+	}
+}
+
+// inboxSections checks the conditions on deadline, age and risk.
+func inboxSections(s *suite) {
+	add := func(age time.Duration, deadline *time.Time, risk fermata.Risk) string {
+		return s.addQuestion(func(q *fermata.Question) {
+			q.ID, q.Deadline, q.Risk = fermata.NewID(fermata.PrefixQuestion, noon.Add(-age)), deadline, risk
+		}).ID
+	}
+	old, due := add(time.Hour, nil, fermata.RiskLow), add(time.Minute, ptr(noon.Add(time.Minute)), fermata.RiskMedium)
+	high, critical := add(time.Minute, ptr(noon.Add(time.Hour)), fermata.RiskHigh), add(0, nil, fermata.RiskCritical)
+	for name, c := range map[string]struct {
+		f    store.QuestionFilter
+		want []string
+	}{
+		"due until":      {store.QuestionFilter{DueUntil: noon.Add(time.Minute)}, []string{due}},
+		"due after":      {store.QuestionFilter{DueAfter: noon.Add(time.Minute)}, []string{old, high, critical}},
+		"asked before":   {store.QuestionFilter{AskedBefore: noon.Add(-time.Minute)}, []string{old}},
+		"asked from":     {store.QuestionFilter{AskedFrom: noon.Add(-time.Minute)}, []string{due, high, critical}},
+		"high risk":      {store.QuestionFilter{HighRisk: ptr(true)}, []string{high, critical}},
+		"no high risk":   {store.QuestionFilter{HighRisk: ptr(false)}, []string{old, due}},
+		"two conditions": {store.QuestionFilter{HighRisk: ptr(true), DueUntil: noon.Add(time.Hour)}, []string{high}},
+	} {
+		c.f.Status, c.f.Sort, c.f.Limit = "pending", store.SortOldest, 10
+		got, err := s.read().Questions(c.f)
+		s.checkNoError(err)
+		s.Log(name)
+		s.checkEqual(c.want, questionIDs(got))
 	}
 }
 
@@ -297,7 +328,7 @@ func inboxSnoozed(s *suite) {
 }
 
 func inboxQuestionDetails(s *suite) {
-	t := s.addTask(func(t *fermata.Task) { t.Title, t.State = hardText, fermata.TaskAwaitingInput })
+	t := s.addTask(func(t *fermata.Task) { t.Title, t.State, t.Agent = hardText, fermata.TaskAwaitingInput, "review" })
 	for _, state := range []fermata.TaskState{fermata.TaskBlocked, fermata.TaskBlocked, fermata.TaskDeferred} {
 		s.addTask(func(d *fermata.Task) { d.State, d.BlockedBy = state, []string{t.ID} })
 	}
@@ -307,7 +338,7 @@ func inboxQuestionDetails(s *suite) {
 	got, err := s.read().QuestionDetails([]*fermata.Question{q}, "mem_1")
 	s.checkNoError(err)
 	s.checkEqual(store.QuestionDetails{
-		Titles: map[string]string{t.ID: hardText}, States: map[string]fermata.TaskState{t.ID: fermata.TaskAwaitingInput},
+		Titles: map[string]string{t.ID: hardText}, Agents: map[string]string{t.ID: "review"}, States: map[string]fermata.TaskState{t.ID: fermata.TaskAwaitingInput},
 		Blocked: map[string]int{t.ID: 2}, Snoozed: map[string]time.Time{q.ID: until},
 	}, got)
 	got, err = s.read().QuestionDetails(nil, "mem_1")

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react';
 import { api, unwrap } from '@/api/client';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useQuestionText } from '@/question/text';
+import { usePreference } from '@/shell/preferences';
 import { Icon } from '@/ui/Icon';
 import wrappingButton from '@/ui/WrappingButton.module.css';
 import { isFiltered, type Filter } from './filter';
@@ -17,6 +18,7 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
   const words = useQuestionText();
   const search = useRef<HTMLInputElement>(null);
   const [q, setQ] = useState(filter.q ?? '');
+  const [order, setOrder] = usePreference('inboxOrder');
   const [open, { toggle }] = useDisclosure(Object.keys(filter).some((name) => name !== 'q' && name !== 'show'));
   const { data: projects } = useQuery({ queryKey: ['projects'], queryFn: () => unwrap(api.GET('/v1/projects')), enabled: open });
   const set = (name: string, value: string) => onChange({ ...filter, [name]: value || undefined });
@@ -43,6 +45,10 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
           {select('risk', text.risk, text.anyRisk, (['low', 'medium', 'high', 'critical'] as const).map((risk) => [risk, words[`risk_${risk}`]]))}
           {select('show', text.show, text.mine, [['all', text.all], ['snoozed', text.snoozed]])}
           <TextInput label={text.assignee} placeholder={text.anyAssignee} defaultValue={filter.assignee ?? ''} onBlur={(event) => set('assignee', event.currentTarget.value)} onKeyDown={(event) => { if (event.key === 'Enter') set('assignee', event.currentTarget.value); }} />
+          <NativeSelect
+            label={text.order} value={order} onChange={(event) => setOrder(event.currentTarget.value as typeof order)}
+            data={(['inbox', 'urgency', 'project'] as const).map((value) => ({ value, label: text[`order_${value}`] }))}
+          />
           {isFiltered(filter) && <Button variant="subtle" px="xs" classNames={wrappingButton} onClick={() => { setQ(''); onChange({}); }}>{text.clear}</Button>}
         </div>
       )}

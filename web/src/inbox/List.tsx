@@ -1,16 +1,24 @@
-import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from 'react';
+import { useMediaQuery } from '@mantine/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
 import type { Question } from '@/api/types';
 import { usePreference } from '@/shell/preferences';
+import { Visible } from '@/text/Visible';
 import classes from './List.module.css';
 import { Row } from './Row';
+import { headingOf, layOut, sectionsOf, type InboxOrder, type Section } from './sections';
 import { useText } from './text';
 
 /** The number of rows that are rendered above and below the visible ones. */
 const overscan = 8;
 
+/** The heights in pixels. On a narrow screen, rows are large enough for a finger. */
+const headingHeight = 30;
+const rowHeights = { wide: { comfortable: 48, compact: 36 }, narrow: { comfortable: 56, compact: 46 } };
+
 interface Props {
   questions: Question[];
   gone: ReadonlySet<string>;
+  order: InboxOrder;
   selected?: string;
   more: boolean;
   onMore: () => void;
@@ -18,15 +26,17 @@ interface Props {
 }
 
 /**
- * Shows the list. Only the rows near the visible ones are rendered, however
- * many there are. All rows have the same height, so finding them needs no
- * library.
+ * Shows the list under the headings of its sections. Only the rows near the visible ones are rendered, however many there
+ * are. All rows have the same height, so finding them needs no library.
  */
-export function List({ questions, gone, selected, more, onMore, onOpen }: Props) {
-  const text = useText();
+export function List({ questions, gone, order, selected, more, onMore, onOpen }: Props) {
   const [density] = usePreference('density');
+  const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
   const scroller = useRef<HTMLDivElement>(null);
-  const height = density === 'compact' ? 56 : 68;
+  const height = rowHeights[wide ? 'wide' : 'narrow'][density];
+  const sections = useMemo(() => sectionsOf(questions, order), [questions, order]);
+  // A list that has only the last section needs no heading.
+  const heading = order !== 'inbox' || sections.some((section) => section.key !== 'rest') ? headingHeight : 0;
   const [view, setView] = useState({ top: 0, height: 900 });
   useLayoutEffect(() => {
     const box = scroller.current;
@@ -40,25 +50,64 @@ export function List({ questions, gone, selected, more, onMore, onOpen }: Props)
       box.removeEventListener('scroll', look);
     };
   }, []);
-  const first = Math.max(0, Math.floor(view.top / height) - overscan);
-  const last = Math.min(questions.length, Math.ceil((view.top + view.height) / height) + overscan);
+  const { parts, end } = useMemo(() => layOut(sections, heading, height), [sections, heading, height]);
+  const isNearEnd = end - view.top - view.height < 40 * height;
   useEffect(() => {
-    if (more && last >= questions.length - 40) onMore();
-  }, [last, more, onMore, questions.length]);
-  const at = selected === undefined ? -1 : questions.findIndex((question) => question.id === selected);
+    if (more && isNearEnd) onMore();
+  }, [isNearEnd, more, onMore, questions.length]);
+  const selectedTop = useMemo(() => {
+    for (const { section, top } of parts) {
+      const at = section.questions.findIndex((question) => question.id === selected);
+      if (at >= 0) return top + at * height;
+    }
+    return undefined;
+  }, [parts, selected, height]);
   useLayoutEffect(() => {
     const box = scroller.current;
-    if (!box || at < 0) return;
-    const [top, bottom] = [at * height, (at + 1) * height];
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
-  }, [at, height]);
+    if (!box || selectedTop === undefined) return;
+    // A heading stays at the top of the list and covers what is below it.
+    if (selectedTop - heading < box.scrollTop) box.scrollTop = selectedTop - heading;
+    else if (selectedTop + height > box.scrollTop + box.clientHeight) box.scrollTop = selectedTop + height - box.clientHeight;
+  }, [selectedTop, heading, height]);
   return (
     <div ref={scroller} className={classes.list} data-scroller>
-      <ul className={classes.rows} style={{ height: questions.length * height }} aria-label={text.list}>
-        {questions.slice(first, last).map((question, n) => (
-          <li key={question.id} className={classes.item} style={{ height, transform: `translateY(${(first + n) * height}px)` }} aria-setsize={more ? -1 : questions.length} aria-posinset={first + n + 1}>
-            <Row question={question} selected={question.id === selected} gone={gone.has(question.id)} onOpen={onOpen} />
+      {parts.map(({ section, top }, n) => (
+        <SectionRows
+          key={section.key} section={section} order={order} gone={gone} selected={selected} more={more && n === parts.length - 1} onOpen={onOpen}
+          heading={heading > 0} height={height} first={Math.floor((view.top - top) / height) - overscan} last={Math.ceil((view.top + view.height - top) / height) + overscan}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface SectionProps extends Pick<Props, 'gone' | 'order' | 'selected' | 'more' | 'onOpen'> {
+  section: Section;
+  /** Whether the heading is shown. */
+  heading: boolean;
+  height: number;
+  /** The rows from first up to last are rendered. Both may be outside of the section. */
+  first: number;
+  last: number;
+}
+
+function SectionRows({ section, order, gone, selected, more, onOpen, heading, height, first, last }: SectionProps) {
+  const text = useText();
+  const id = useId();
+  const { questions } = section;
+  const waiting = questions.filter((question) => question.status === 'pending' && !gone.has(question.id)).length;
+  const from = Math.max(0, first);
+  return (
+    <div>
+      {heading && (
+        <h2 id={id} className={classes.heading} style={{ height: headingHeight }}>
+          <Visible text={headingOf(section, order, text)} /> <span className={classes.count}>{waiting}{more ? '+' : ''}</span>
+        </h2>
+      )}
+      <ul className={classes.rows} style={{ height: questions.length * height }} aria-label={heading ? undefined : text.list} aria-labelledby={heading ? id : undefined}>
+        {questions.slice(from, Math.max(from, last)).map((question, n) => (
+          <li key={question.id} className={classes.item} style={{ height, transform: `translateY(${(from + n) * height}px)` }} aria-setsize={more ? -1 : questions.length} aria-posinset={from + n + 1}>
+            <Row question={question} order={order} selected={question.id === selected} gone={gone.has(question.id)} onOpen={onOpen} />
           </li>
         ))}
       </ul>

@@ -1,54 +1,86 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
+import { commandOf } from '@/api/exact';
 import type { Question } from '@/api/types';
-import { RiskBadge, TypeBadge } from '@/question/Badges';
+import { RiskText, TypeIcon } from '@/question/Badges';
 import { Countdown } from '@/question/Countdown';
-import { factsOf } from '@/question/facts';
+import { countsOf, taskAndProjectOf } from '@/question/facts';
 import { answersText } from '@/question/item';
 import { useText as useQuestionText, type QuestionText } from '@/question/text';
+import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
+import { useNow } from '@/ui/useNow';
 import classes from './Row.module.css';
+import type { InboxOrder } from './sections';
 import { useText } from './text';
+
+/** The priority of a task that names none. */
+const usualPriority = 2;
 
 interface Props {
   question: Question;
+  order: InboxOrder;
   selected: boolean;
   /** Whether the reader has just answered the question. */
   gone: boolean;
   onOpen: (id: string, event: MouseEvent) => void;
 }
 
-/** Returns the facts of a question as one line. The least important stand last, because a narrow row cuts them off. */
-function facts(question: Question, text: ReturnType<typeof useText>, words: QuestionText): string {
-  const waiting = question.waiting?.tasks ?? 0;
-  return [factsOf(question, words), waiting > 1 && text.waits(waiting)].filter(Boolean).join(' · ');
-}
-
-/** Shows a question in the list: its title, its urgency and the time left. */
-export const Row = memo(function Row({ question, selected, gone, onOpen }: Props) {
-  const text = useText();
-  const words = useQuestionText();
-  const ended = question.status !== 'pending';
+/** Shows a question in the list on two lines: its title, then what presses, who asks and what for. */
+export const Row = memo(function Row({ question, order, selected, gone, onOpen }: Props) {
+  const ended = gone || question.status !== 'pending';
   return (
     <Link
-      to="/questions/$id" params={{ id: question.id }} className={classes.row} data-row={question.id} data-done={gone || ended || undefined}
+      to="/questions/$id" params={{ id: question.id }} className={classes.row} data-row={question.id} data-done={ended || undefined}
       aria-current={selected ? 'true' : undefined} onClick={(event) => onOpen(question.id, event)} preload={false}
     >
-      <Text fw={600} size="sm" className={classes.title}><Visible text={question.title} /></Text>
-      <Group gap={6} wrap="nowrap" className={classes.facts}>
-        {ended || gone ? (
-          <Text size="xs" truncate><Icon name="check" size={12} /> {ended ? words[`status_${question.status}`] : text.done}{question.resolution?.answers && `: ${answersText(question, question.resolution.answers, words)}`}</Text>
-        ) : (
-          <>
-            <TypeBadge type={question.type} />
-            <RiskBadge risk={question.risk} />
-            <Countdown question={question} brief />
-            <Text size="xs" c="dimmed" truncate className={classes.project}><Visible text={facts(question, text, words)} /></Text>
-          </>
-        )}
-      </Group>
+      <span className={classes.sign}><TypeIcon type={question.type} /></span>
+      <span className={classes.title}><Visible text={question.title} /></span>
+      <span className={classes.line}>{ended ? <Ending question={question} /> : <Facts question={question} order={order} />}</span>
     </Link>
   );
 });
+
+function Ending({ question }: { question: Question }) {
+  const text = useText();
+  const words = useQuestionText();
+  const answers = question.resolution?.answers;
+  return (
+    <Text span size="xs" truncate>
+      <Icon name="check" size={12} /> {question.status === 'pending' ? text.done : words[`status_${question.status}`]}{answers && `: ${answersText(question, answers, words)}`}
+    </Text>
+  );
+}
+
+/** Shows what presses, who asks and what for. A narrow list cuts the end of the line off, so the command comes last. */
+function Facts({ question, order }: { question: Question; order: InboxOrder }) {
+  const text = useText();
+  const words = useQuestionText();
+  const time = useTime();
+  const now = useNow();
+  const command = firstLineOf(question);
+  const facts = [...leadingFacts(question, order, text, words), time.relative(question.created_at, now)];
+  return (
+    <>
+      <RiskText risk={question.risk} />
+      {question.deadline && <Countdown question={question} brief />}
+      {question.priority !== usualPriority && <span className={classes.priority} title={text.priorityHint(question.priority)}>{text.priorityShort(question.priority)}</span>}
+      <Text span size="xs" c="dimmed" truncate className={command ? classes.facts : undefined}><Visible text={facts.join(' · ')} /></Text>
+      {command && <Text span ff="monospace" className={classes.command}><Visible text={command} strict /></Text>}
+    </>
+  );
+}
+
+function leadingFacts(question: Question, order: InboxOrder, text: ReturnType<typeof useText>, words: QuestionText): string[] {
+  const waiting = question.waiting?.tasks ?? 0;
+  const [task, project] = [taskAndProjectOf({ ...question, project: '' }), order === 'project' ? '' : question.project];
+  const facts = [...countsOf(question, words), question.agent || question.asked_by.name, ...task, project, waiting > 1 && text.waits(waiting)];
+  return facts.filter((fact): fact is string => Boolean(fact));
+}
+
+/** Returns the first line of the command that an approval is about. */
+function firstLineOf(question: Question): string | undefined {
+  return question.action_text === undefined ? undefined : commandOf(question.action_text)?.command.trimStart().split('\n', 1)[0];
+}

@@ -9,6 +9,7 @@ import { onUndone } from '@/question/held';
 import { QuestionView } from '@/question/QuestionView';
 import { questionQuery } from '@/question/queries';
 import type { Question } from '@/api/types';
+import { usePreference } from '@/shell/preferences';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 import { EmptyInbox } from './Empty';
@@ -36,7 +37,8 @@ export function Triage({ filter, onFilter, onFound, tools, above }: Props) {
   const text = useText();
   const navigate = useNavigate();
   const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
-  const inbox = useInbox(filter);
+  const [order] = usePreference('inboxOrder');
+  const inbox = useInbox(filter, order);
   const { questions, gone } = inbox;
   const [selected, setSelected] = useState<string | undefined>(() => sessionStorage.getItem(selectedQuestionKey) ?? undefined);
   const [decided, setDecided] = useState(false);
@@ -96,7 +98,7 @@ export function Triage({ filter, onFilter, onFound, tools, above }: Props) {
       ) : (
         <div className={classes.panes}>
           <div className={classes.list}>
-            <List questions={questions} gone={gone} selected={wide ? current?.id : selected} more={inbox.more} onMore={inbox.loadMore} onOpen={open} />
+            <List key={order} questions={questions} gone={gone} order={order} selected={wide ? current?.id : selected} more={inbox.more} onMore={inbox.loadMore} onOpen={open} />
           </div>
           {wide && (
             <section className={classes.detail} aria-label={current?.title ?? text.choose} tabIndex={0}>

@@ -13,7 +13,7 @@ export function filterOf(search: Filter): Filter {
 
 export const isFiltered = (filter: Filter) => Object.keys(filter).length > 0;
 
-/** Returns the filters as the API takes them. */
+/** Returns the filters as the API takes them, without an order. */
 export function queryOf(filter: Filter): Query {
   const { show, ...rest } = filter;
   return {

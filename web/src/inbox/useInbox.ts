@@ -12,6 +12,7 @@ import { onOutbox, outbox } from '@/outbox/outbox';
 import { onUndone } from '@/question/held';
 import { readQuestion } from '@/question/queries';
 import { isFiltered, queryOf, type Filter } from './filter';
+import type { InboxOrder } from './sections';
 
 interface Part {
   items: Question[];
@@ -29,12 +30,12 @@ const maxNew = 50;
  * stays at its place and shows how it ended. New questions wait until the
  * reader asks for them.
  */
-export function useInbox(filter: Filter) {
+export function useInbox(filter: Filter, order: InboxOrder) {
   const client = useQueryClient();
-  const key = useMemo(() => ['inbox', filter], [filter]);
+  const key = useMemo(() => ['inbox', filter, order], [filter, order]);
   const list = useInfiniteQuery<Part, Error, Data, readonly unknown[], string | undefined>({
     queryKey: key,
-    queryFn: ({ pageParam }) => readPart(filter, pageParam),
+    queryFn: ({ pageParam }) => readPart(filter, order, pageParam),
     initialPageParam: undefined,
     getNextPageParam: (part) => part.next_cursor,
     staleTime: Infinity,
@@ -63,9 +64,9 @@ export function useInbox(filter: Filter) {
   };
 }
 
-async function readPart(filter: Filter, cursor: string | undefined): Promise<Part> {
+async function readPart(filter: Filter, order: InboxOrder, cursor: string | undefined): Promise<Part> {
   try {
-    const part = (await unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
+    const part = (await unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: order, limit: pageSize, cursor } } }))) as Part;
     if (!cursor && !isFiltered(filter)) void storeInbox(part.items);
     return part;
   } catch (error) {
@@ -149,7 +150,7 @@ function useEndedRows(key: readonly unknown[], questions: Question[]) {
       const byId = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
       client.setQueryData<Data>(key, (data) => data && {
         ...data,
-        pages: data.pages.map((part) => (part.items.some((question) => byId.has(question.id)) ? { ...part, items: part.items.map((question) => byId.get(question.id) ?? question) } : part)),
+        pages: data.pages.map((part) => (part.items.some((question) => byId.has(question.id)) ? { ...part, items: part.items.map((question) => inPlace(question, byId.get(question.id))) } : part)),
       });
     };
     handleEvent.current = (event) => {
@@ -174,6 +175,9 @@ function useEndedRows(key: readonly unknown[], questions: Question[]) {
     checked.current = lastReceivedSeq();
   }, [client, key, known, questions]);
 }
+
+/** Returns the question as it is now. It stays in the section in which the list has it. */
+const inPlace = (question: Question, now?: Question): Question => (now ? { ...now, section: question.section } : question);
 
 /** The saved views: the reader's own and those that others share. */
 export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => unwrap(api.GET('/v1/views')), staleTime: 5 * 60_000 });

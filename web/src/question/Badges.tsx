@@ -1,4 +1,4 @@
-import { Badge } from '@mantine/core';
+import { Badge, Text, VisuallyHidden } from '@mantine/core';
 import type { Question } from '@/api/types';
 import { Icon, type IconName } from '@/ui/Icon';
 import { decisionOf } from './item';
@@ -17,13 +17,27 @@ export function TypeBadge({ type }: { type: Question['type'] }) {
   return <Badge variant="default" flex="0 1 auto" miw={44} leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
 }
 
+/** Shows the type as a sign. Its name is for screen readers and for the pointer. */
+export function TypeIcon({ type }: { type: Question['type'] }) {
+  const text = useText();
+  return <Text span c={`var(--mantine-color-${types[type].color}-text)`} title={text[`type_${type}`]} lh={0}><Icon name={types[type].icon} size={16} /><VisuallyHidden>{text[`type_${type}`]}: </VisuallyHidden></Text>;
+}
+
+/** Shows the risk as a small text with a sign. A low risk needs neither. */
+export function RiskText({ risk }: { risk: Question['risk'] }) {
+  const text = useText();
+  if (risk === 'low') return null;
+  return <Text span size="xs" fw={isGrave(risk) ? 700 : undefined} c={isGrave(risk) ? 'var(--mantine-color-error)' : 'dimmed'} flex="none"><Icon name="warning" size={12} /> {text[`risk_${risk}`]}</Text>;
+}
+
+const isGrave = (risk: Question['risk']) => risk === 'high' || risk === 'critical';
+
 /** Shows the risk with a word and a sign. A low risk needs neither. */
 export function RiskBadge({ risk }: { risk: Question['risk'] }) {
   const text = useText();
   if (risk === 'low') return null;
-  const grave = risk === 'high' || risk === 'critical';
   return (
-    <Badge variant={grave ? 'filled' : 'default'} color={grave ? 'red.9' : undefined} leftSection={<Icon name="warning" size={12} />} size="sm" tt="none" flex="none">
+    <Badge variant={isGrave(risk) ? 'filled' : 'default'} color={isGrave(risk) ? 'red.9' : undefined} leftSection={<Icon name="warning" size={12} />} size="sm" tt="none" flex="none">
       {text[`risk_${risk}`]}
     </Badge>
   );

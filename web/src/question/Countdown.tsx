@@ -8,16 +8,15 @@ import classes from './Countdown.module.css';
 import { useText } from './text';
 
 /** Shows the time left to answer, by the server's clock. */
-export function Countdown({ question, brief }: { question: Question; /** Whether a narrow screen shows the time alone. */ brief?: boolean }) {
+export function Countdown({ question, brief }: { question: Question; /** Whether the time is shown alone and small. */ brief?: boolean }) {
   const text = useText();
   const now = useNow();
   if (question.status !== 'pending') return null;
   if (!question.deadline) return <Text span size="sm" c="dimmed" className={classes.clock}>{text.noDeadline}</Text>;
   const remaining = Date.parse(question.deadline) - now;
   return (
-    <Text span size="sm" className={classes.clock} data-soon={remaining < 60_000 || undefined} title={new Date(question.deadline).toLocaleString()}>
-      <Icon name="clock" size={14} /> <span className={brief ? classes.long : undefined}>{remaining <= 0 ? text.over : text.left(duration(remaining))}</span>
-      {brief && <span className={classes.short}>{remaining <= 0 ? text.over : duration(remaining)}</span>}
+    <Text span size={brief ? 'xs' : 'sm'} className={classes.clock} data-left={remaining < 60_000 ? 'seconds' : remaining < 5 * 60_000 ? 'minutes' : undefined} title={new Date(question.deadline).toLocaleString()}>
+      <Icon name="clock" size={brief ? 12 : 14} /> {remaining <= 0 ? text.over : brief ? duration(remaining) : text.left(duration(remaining))}
     </Text>
   );
 }

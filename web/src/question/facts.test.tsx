@@ -16,7 +16,7 @@ const question = {
 const facts = ['Deploy 512?', 'Medium risk', '1 of 2 approved, 1 rejected', '2 items', 'Release the shop', 'shop'];
 
 it('a row of the inbox says what a question belongs to and how far it got', async () => {
-  const { container } = await show(<Row question={question} selected={false} gone={false} onOpen={() => undefined} />);
+  const { container } = await show(<Row question={question} selected={false} gone={false} onOpen={() => undefined} order="inbox" />);
   for (const fact of facts) expect(container.textContent).toContain(fact);
 });
 
@@ -33,7 +33,7 @@ it('so does the news of a question', async () => {
 });
 
 it('the title of the task is left out where it is the question’s', async () => {
-  const { container } = await show(<Row question={{ ...question, task_title: question.title, approvals: undefined, items: [] }} selected={false} gone={false} onOpen={() => undefined} />);
+  const { container } = await show(<Row question={{ ...question, task_title: question.title, approvals: undefined, items: [] }} selected={false} gone={false} onOpen={() => undefined} order="inbox" />);
   expect(container.textContent.split('Deploy 512?')).toHaveLength(2);
   expect(container.textContent).not.toContain('approved');
 });

@@ -10,6 +10,8 @@ export interface Preferences {
   contrast: 'system' | 'more';
   motion: 'system' | 'less';
   density: 'comfortable' | 'compact';
+  /** The order of the inbox: by its sections, by priority or by project. */
+  inboxOrder: 'inbox' | 'urgency' | 'project';
   /** Whether an urgent question opens by itself. */
   dialog: boolean;
   /** Whether the browser shows notifications while the page is open. */
@@ -19,7 +21,7 @@ export interface Preferences {
 }
 
 const defaults: Preferences = {
-  language: 'system', keys: true, contrast: 'system', motion: 'system', density: 'comfortable', dialog: true, browserNotifications: false, browserKinds: 'urgent',
+  language: 'system', keys: true, contrast: 'system', motion: 'system', density: 'comfortable', inboxOrder: 'inbox', dialog: true, browserNotifications: false, browserKinds: 'urgent',
 };
 
 const storageKey = 'fermata.preferences';
