@@ -73,7 +73,7 @@ export function List({ questions, gone, order, selected, more, onMore, onOpen }:
     <div ref={scroller} className={classes.list} data-scroller>
       {parts.map(({ section, top }, n) => (
         <SectionRows
-          key={section.key} section={section} order={order} gone={gone} selected={selected} more={more && n === parts.length - 1} onOpen={onOpen}
+          key={`${n} ${section.key}`} section={section} order={order} gone={gone} selected={selected} more={more && n === parts.length - 1} onOpen={onOpen}
           heading={heading > 0} height={height} first={Math.floor((view.top - top) / height) - overscan} last={Math.ceil((view.top + view.height - top) / height) + overscan}
         />
       ))}
