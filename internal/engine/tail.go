@@ -394,7 +394,7 @@ func (e *Engine) RunTail(ctx context.Context) {
 // after an error.
 func (e *Engine) listen(ctx context.Context, wakeUp chan<- struct{}) {
 	for ctx.Err() == nil {
-		err := e.db.Listen(ctx, func(string) {
+		err := e.db.Listen(ctx, func() {
 			select {
 			case wakeUp <- struct{}{}:
 			default:

@@ -220,9 +220,9 @@ func (r Reader) Head() (fermata.Chain, error) {
 	return scanOne(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) { return scanHead(rs) }, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
 }
 
-// Listen calls wake for every commit of another process, until ctx ends. A call is only a hint and may be missing, so
-// the caller must also look from time to time.
-func (db *DB) Listen(ctx context.Context, wake func(workspace string)) error {
+// Listen calls wake when it has begun to listen, because nobody announces earlier commits again, and then for every commit of
+// another process, until ctx ends. A call is only a hint and may be missing, so the caller must also look from time to time.
+func (db *DB) Listen(ctx context.Context, wake func()) error {
 	return db.backend.listen(ctx, wake)
 }
 

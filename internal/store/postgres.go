@@ -185,7 +185,7 @@ func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
 	return boundError(ctx, err)
 }
 
-func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
+func (b *postgresBackend) listen(ctx context.Context, wake func()) error {
 	conn, err := pgx.ConnectConfig(ctx, b.sessionConfig())
 	if err != nil {
 		return postgresError(err)
@@ -198,13 +198,14 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 		return postgresError(err)
 	}
 	defer b.present.Store(false)
+	wake()
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
 			return postgresError(err)
 		}
-		if from, workspace, _ := strings.Cut(n.Payload, " "); from != b.name {
-			wake(workspace)
+		if from, _, _ := strings.Cut(n.Payload, " "); from != b.name {
+			wake()
 		}
 	}
 }

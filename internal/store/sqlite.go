@@ -133,7 +133,7 @@ func (b *sqliteBackend) now(context.Context) (time.Time, error) { return time.No
 
 // listen only waits for ctx to end: a SQLite file has one process, so there are
 // no commits of others.
-func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
+func (b *sqliteBackend) listen(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return nil
 }

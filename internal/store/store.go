@@ -201,7 +201,7 @@ type backend interface {
 	// onFault sets a function that is called with failures that no caller gets. It is set before the first write.
 	onFault(tell func(error))
 	// listen calls wake whenever another process has committed, until ctx ends.
-	listen(ctx context.Context, wake func(workspace string)) error
+	listen(ctx context.Context, wake func()) error
 	// notify tells other processes about a commit. It is a hint and may be lost.
 	notify(ctx context.Context, workspace string) error
 	// See the methods of [DB] with these names.

@@ -71,26 +71,19 @@ func replicasHear(s *suite) {
 	s.skipUnlessPostgres()
 	other := s.config.Open(s.T, s.opts)
 	ctx, cancel := context.WithCancel(s.Context())
-	heard, ended := make(chan string), make(chan error, 1)
+	heard, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.db.Listen(ctx, func(workspace string) {
+		ended <- s.db.Listen(ctx, func() {
 			select {
-			case heard <- workspace:
+			case heard <- struct{}{}:
 			case <-ctx.Done():
 			}
 		})
 	}()
-	// It is unknown when listening begins, so the commit is announced until it
-	// is heard.
-	for told := false; !told; {
-		s.checkNoError(other.Notify(s.Context(), store.DefaultWorkspace))
-		select {
-		case workspace := <-heard:
-			s.checkEqual(store.DefaultWorkspace, workspace)
-			told = true
-		default:
-		}
-	}
+	// A commit from before is not announced, so the listener looks once when it begins.
+	patience.Receive(s, "listening begins", heard)
+	s.checkNoError(other.Notify(s.Context(), store.DefaultWorkspace))
+	patience.Receive(s, "the commit is heard", heard)
 	cancel()
 	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
 		s.Errorf("listen: %v", err)
@@ -110,7 +103,7 @@ func replicasNotice(s *suite) {
 	s.checkEqual([]string{s.db.ProcessName(), "nobody"}, gone())
 	ctx, cancel := context.WithCancel(s.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- s.db.Listen(ctx, func(string) {}) }()
+	go func() { ended <- s.db.Listen(ctx, func() {}) }()
 	patience.Await(s, "the process is seen", s.db.IsPresent)
 	s.checkEqual([]string{"nobody"}, gone())
 	cancel()
