@@ -41,7 +41,7 @@ type Engine struct {
 	claims *matchmaker
 	// notifySignal wakes the one goroutine that notifies other replicas of commits. A burst of commits costs one
 	// notification.
-	notifySignal chan string
+	notifySignal chan struct{}
 
 	auditBounds auditBounds
 
@@ -68,7 +68,7 @@ func New(db *store.DB, opts Options) *Engine {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
+		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan struct{}, 1), policies: newPolicyCache(), callers: newCallerCache(),
 		auditBounds: auditBounds{window: 25_000, maxEvents: 200_000},
 	}
 	e.tail, e.claims = newTail(e), newMatchmaker(db, opts.Log)
@@ -111,7 +111,7 @@ func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 		e.opts.OnCommit(events)
 	}
 	select {
-	case e.notifySignal <- workspace:
+	case e.notifySignal <- struct{}{}:
 	default:
 		// A notification is pending already, and covers this commit. If it is
 		// lost, the other replicas find the events at their next poll.

@@ -59,7 +59,7 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 		}
 		f.TaskID = id
 	}
-	if f.Sort == SortInbox && f.Status != string(fermata.Pending) {
+	if f.Sort == fermata.SortInbox && f.Status != string(fermata.Pending) {
 		return nil, "", fermata.Invalid(fermata.Problem{Field: "sort", Message: "is inbox, the order of pending questions: add status=pending"})
 	}
 	list := cursorOf("questions", f.Cursor, f)
@@ -68,22 +68,13 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 		return nil, "", err
 	}
 	query := f.query(c)
-	query.After = from.QuestionPosition
 	if f.Mine && !c.CanAnswer() || f.Snoozed && c.MemberID == "" {
 		return nil, "", nil
 	}
 	if err := e.setQueryTime(ctx, &query); err != nil {
 		return nil, "", err
 	}
-	r := e.listReader(ctx, c)
-	if f.Sort == SortInbox {
-		found, end, err := e.collectSections(ctx, r, c, f, query, from)
-		if err != nil || end == nil {
-			return found, "", err
-		}
-		return found, list.write(*end), nil
-	}
-	found, end, err := collectPage(r, c, f, query)
+	found, end, err := e.collect(ctx, e.listReader(ctx, c), c, f, query, from)
 	if err != nil || end == nil {
 		return found, "", err
 	}

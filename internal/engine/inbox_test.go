@@ -126,8 +126,8 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// TestTheInboxIsInSections: a list in the order of the inbox begins with what is due soon. High risks follow, then what waits for
-// long, and the rest. Its pages agree on the sections while time passes.
+// TestTheInboxIsInSections: a list in the order of the inbox begins with what is due soon. High risks follow, the critical ones
+// first, then what waits for long, and the rest. Its pages agree on the sections while time passes.
 func TestTheInboxIsInSections(t *testing.T) {
 	each(t, func(w *world) {
 		ask := func(title string, risk fermata.Risk, timeout string, priority int) {
@@ -144,16 +144,17 @@ func TestTheInboxIsInSections(t *testing.T) {
 		w.Clock.Advance(fermata.LongWait + time.Minute)
 		ask("rest, second", fermata.RiskLow, "3d", 2)
 		ask("rest, first", fermata.RiskLow, "never", 1)
-		ask("risk, first", fermata.RiskHigh, "2h", 1)
-		ask("due, second", fermata.RiskLow, "1h", 0)
+		ask("risk, last", fermata.RiskHigh, "2h", 1)
+		ask("due, second", fermata.RiskLow, "15m", 0)
+		ask("rest, usual", fermata.RiskLow, "30m", 2)
 		ask("due, first", fermata.RiskCritical, "10m", 4)
 		want := []string{
-			"due_soon: due, first", "due_soon: due, second", "high_risk: risk, first", "high_risk: risk, old",
-			"long_wait: long, later", "long_wait: long, last", "rest: rest, first", "rest: rest, second",
+			"due_soon: due, first", "due_soon: due, second", "high_risk: risk, old", "high_risk: risk, last",
+			"long_wait: long, later", "long_wait: long, last", "rest: rest, first", "rest: rest, usual", "rest: rest, second",
 		}
 		for _, size := range []int{1, 2, 3, 8, 50} {
 			var got []string
-			f := engine.QuestionFilter{Status: "pending", Mine: true, Sort: engine.SortInbox, Limit: size}
+			f := engine.QuestionFilter{Status: "pending", Mine: true, Sort: fermata.SortInbox, Limit: size}
 			for more := true; more; more = f.Cursor != "" {
 				page, next, err := w.Engine.Questions(w.Context(), w.alice, f)
 				w.OK(err)
@@ -166,7 +167,7 @@ func TestTheInboxIsInSections(t *testing.T) {
 			}
 			w.Equal(want, got)
 		}
-		_, _, err := w.Engine.Questions(w.Context(), w.alice, engine.QuestionFilter{Sort: engine.SortInbox})
+		_, _, err := w.Engine.Questions(w.Context(), w.alice, engine.QuestionFilter{Sort: fermata.SortInbox})
 		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }

@@ -418,8 +418,8 @@ func (e *Engine) notifyReplicas(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case workspace := <-e.notifySignal:
-			if err := e.db.Notify(ctx, workspace); err != nil && ctx.Err() == nil {
+		case <-e.notifySignal:
+			if err := e.db.Notify(ctx); err != nil && ctx.Err() == nil {
 				e.log.Warn("notify other replicas", "error", err)
 			}
 			Sleep(ctx, notifyInterval)

@@ -79,8 +79,6 @@ func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
 	return listByID(r, scanDelivery, deliveryColumns, "deliveries", ids, deliveryID)
 }
 
-func deliveriesByIDSQL(r Reader) string { return fmt.Sprintf(r.d.byID, deliveryColumns, "deliveries") }
-
 // DeliveriesOf lists the deliveries of the questions, without their content.
 func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) {
 	if len(questionIDs) == 0 {

@@ -227,6 +227,6 @@ func (db *DB) Listen(ctx context.Context, wake func()) error {
 }
 
 // Notify tells the other processes about a commit.
-func (db *DB) Notify(ctx context.Context, workspace string) error {
-	return db.backend.notify(ctx, workspace)
+func (db *DB) Notify(ctx context.Context) error {
+	return db.backend.notify(ctx)
 }

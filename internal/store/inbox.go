@@ -31,8 +31,10 @@ type QuestionFilter struct {
 	DueUntil, DueAfter time.Time
 	// AskedBefore keeps the questions that were asked before this instant, AskedFrom the others. Both are ignored if zero.
 	AskedBefore, AskedFrom time.Time
-	// HighRisk keeps the questions of high and of critical risk if true, and all others if false.
-	HighRisk *bool
+	// GraveRisk keeps the questions of this risk, which is high or critical. It is ignored if empty. NotGrave keeps those of a
+	// lower risk.
+	GraveRisk fermata.Risk
+	NotGrave  bool
 	// Snooze says how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
@@ -227,13 +229,12 @@ func (w *whereClause) addSection(f QuestionFilter) {
 	if !f.AskedFrom.IsZero() {
 		w.add("id >= $%d", fermata.FirstID(fermata.PrefixQuestion, f.AskedFrom))
 	}
-	if f.HighRisk != nil {
-		operator := "NOT IN"
-		if *f.HighRisk {
-			// The condition is the one of the index questions_high_risk.
-			operator = "IN"
-		}
-		w.conditions = append(w.conditions, "risk "+operator+" ('high', 'critical')")
+	if f.NotGrave {
+		w.conditions = append(w.conditions, "risk NOT IN ('high', 'critical')")
+	}
+	if f.GraveRisk != "" {
+		// The first condition is the one of the index questions_high_risk.
+		w.add("risk IN ('high', 'critical') AND risk = $%d", string(f.GraveRisk))
 	}
 }
 
@@ -360,104 +361,4 @@ func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
 	order := w.addOrder(f)
 	return list(r, scanQuestionCount, "SELECT type, project, count(*) FROM (SELECT type, project FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT %d) AS counted GROUP BY type, project", order, f.Limit), w.args...)
-}
-
-// QuestionDetails are the data that a list shows beside its questions.
-type QuestionDetails struct {
-	// Titles, Agents and States are the titles, the roles and the states of the questions' tasks, by task.
-	Titles, Agents map[string]string
-	States         map[string]fermata.TaskState
-	// Blocked counts the tasks that wait for a task, by the task that they wait for.
-	Blocked map[string]int
-	// Snoozed is the instant until which the member snoozed a question, by question.
-	Snoozed map[string]time.Time
-}
-
-// QuestionDetails returns for a member what a list shows beside the questions.
-func (r Reader) QuestionDetails(questions []*fermata.Question, member string) (QuestionDetails, error) {
-	s := QuestionDetails{
-		Titles: map[string]string{}, Agents: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
-	}
-	if len(questions) == 0 {
-		return s, nil
-	}
-	taskIDs, ids := make([]string, 0, len(questions)), make([]string, 0, len(questions))
-	for _, q := range questions {
-		taskIDs, ids = append(taskIDs, q.TaskID), append(ids, q.ID)
-	}
-	var edges [][2]string
-	lookups := []lookup{
-		{
-			sql:  "SELECT id, title, state, agent FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
-			args: []any{r.workspace, columnText(taskIDs)}, scanRows: func(rs rows) error {
-				return scanEach(rs, scanTexts4, func(row [4]string) {
-					s.Titles[row[0]], s.States[row[0]], s.Agents[row[0]] = row[1], fermata.TaskState(row[2]), row[3]
-				})
-			},
-		},
-		{
-			// The condition makes the database use the index that begins with blocks_on. The other index would read
-			// the whole workspace.
-			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
-			args: []any{r.workspace, columnText(taskIDs)}, scanRows: func(rs rows) error {
-				return scanEach(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
-			},
-		},
-		{
-			sql:  "SELECT question_id, until_at FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND " + fmt.Sprintf(r.d.inList, "question_id", 3),
-			args: []any{r.workspace, member, columnText(ids)}, scanRows: func(rs rows) error {
-				return scanEach(rs, scanSnooze, func(z snooze) { s.Snoozed[z.question] = z.until })
-			},
-		},
-	}
-	if err := r.q.runLookups(r.ctx, lookups...); err != nil || len(edges) == 0 {
-		return s, err
-	}
-	return s, r.countBlocked(s.Blocked, edges)
-}
-
-// countBlocked counts, for each task, the blocked tasks that wait for it.
-func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
-	waiters := make([]string, 0, len(edges))
-	for _, edge := range edges {
-		waiters = append(waiters, edge[1])
-	}
-	w := r.newWhereClause()
-	w.conditions = append(w.conditions, "state = 'blocked'")
-	w.addIn("id", waiters)
-	w.addVisible(r.visible, "project")
-	found, err := list(r, scanString, "SELECT id FROM tasks WHERE "+w.sql(), w.args...)
-	blocked := make(map[string]bool, len(found))
-	for _, id := range found {
-		blocked[id] = true
-	}
-	for _, edge := range edges {
-		if blocked[edge[1]] {
-			into[edge[0]]++
-		}
-	}
-	return err
-}
-
-func scanTexts2(rs rows) (row [2]string, err error) {
-	err = rs.Scan(&row[0], &row[1])
-	return row, err
-}
-
-func scanTexts4(rs rows) (row [4]string, err error) {
-	err = rs.Scan(&row[0], &row[1], &row[2], &row[3])
-	return row, err
-}
-
-type snooze struct {
-	question string
-	until    time.Time
-}
-
-func scanSnooze(rs rows) (snooze, error) {
-	var z snooze
-	var until int64
-	err := rs.Scan(&z.question, &until)
-	z.until = instantOf(until)
-	return z, err
 }

@@ -27,11 +27,12 @@ func TestEarlierRisksAreFilledIn(t *testing.T) {
 		}))
 		must(t, store.MigrateDownTo(t.Context(), db, 46))
 		must(t, db.Migrate(t.Context()))
-		for _, isHigh := range []bool{true, false} {
-			found, err := db.Reader(t.Context(), store.DefaultWorkspace).Questions(store.QuestionFilter{Status: "pending", HighRisk: &isHigh, Limit: 5000})
+		for risk, f := range map[fermata.Risk]store.QuestionFilter{fermata.RiskHigh: {GraveRisk: fermata.RiskHigh}, fermata.RiskLow: {NotGrave: true}} {
+			f.Status, f.Limit = "pending", 5000
+			found, err := db.Reader(t.Context(), store.DefaultWorkspace).Questions(f)
 			must(t, err)
-			if len(found) != 1100 || (found[0].Risk == fermata.RiskHigh) != isHigh {
-				t.Errorf("%d questions of high risk: %t, want 1100", len(found), isHigh)
+			if len(found) != 1100 || found[0].Risk != risk {
+				t.Errorf("%d questions of %s risk, want 1100", len(found), risk)
 			}
 		}
 	})

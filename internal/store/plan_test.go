@@ -37,7 +37,7 @@ func TestSQLiteReadsFewRowsByTheirIndex(t *testing.T) {
 	}
 	for _, f := range []store.QuestionFilter{
 		{Type: "approval"}, {Project: "web"}, {Status: "timed_out"}, {Assignee: "alice"}, {Status: "pending", Type: "approval"}, {Status: "pending", Project: "web", Sort: store.SortNewest}, {Status: "pending", Sort: store.SortOldest, AskedBefore: time.UnixMilli(1)},
-		{Status: "pending", Sort: store.SortUrgency, HighRisk: new(true)}, {Status: "pending", Sort: store.SortDeadline, DueUntil: time.UnixMilli(1)},
+		{Status: "pending", Sort: store.SortUrgency, GraveRisk: fermata.RiskHigh}, {Status: "pending", Sort: store.SortDeadline, DueUntil: time.UnixMilli(1)},
 	} {
 		f.Limit = 50
 		_, err := r.Questions(f)

@@ -177,11 +177,11 @@ func (b *postgresBackend) notifyChannelName() string {
 	return notifyChannel + "_" + b.schema
 }
 
-func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
+func (b *postgresBackend) notify(ctx context.Context) error {
 	ctx, cancel := b.server.watch(ctx)
 	defer cancel()
 	// A hint need not be durable, so it must not make the writers wait for an extra fsync.
-	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.notifyChannelName(), b.name+" "+workspace)
+	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.notifyChannelName(), b.name)
 	return boundError(ctx, err)
 }
 
@@ -204,6 +204,7 @@ func (b *postgresBackend) listen(ctx context.Context, wake func()) error {
 		if err != nil {
 			return postgresError(err)
 		}
+		// A program of an earlier version adds the workspace after a space.
 		if from, _, _ := strings.Cut(n.Payload, " "); from != b.name {
 			wake()
 		}

@@ -70,7 +70,7 @@ func (a *readAhead) deliveryLookups(r Reader, calls []*call) []lookup {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []lookup{{sql: deliveriesByIDSQL(r), args: []any{r.workspace, columnText(ids)}, scanRows: func(rs rows) error {
+	return []lookup{{sql: byIDSQL(r, deliveryColumns, "deliveries"), args: []any{r.workspace, columnText(ids)}, scanRows: func(rs rows) error {
 		return scanEach(rs, scanDelivery, func(d *fermata.Delivery) { put(&a.deliveries, deliveryID, d) })
 	}}}
 }

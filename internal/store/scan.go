@@ -84,10 +84,13 @@ func listByID[T any](r Reader, scan func(rows) (*T, error), columns, table strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := list(r, scan, fmt.Sprintf(r.d.byID, columns, table), r.workspace, columnText(ids))
+	found, err := list(r, scan, byIDSQL(r, columns, table), r.workspace, columnText(ids))
 	sortByID(found, idOf)
 	return found, err
 }
+
+// byIDSQL returns the statement that reads the rows of a table with a list of ids.
+func byIDSQL(r Reader, columns, table string) string { return fmt.Sprintf(r.d.byID, columns, table) }
 
 func sortByID[T any](found []*T, idOf func(*T) string) {
 	slices.SortFunc(found, func(a, b *T) int { return cmp.Compare(idOf(a), idOf(b)) })

@@ -152,7 +152,7 @@ func (b *sqliteBackend) isPresent() bool                                        
 func (b *sqliteBackend) presenceSettled() <-chan struct{}                          { return closedChannel }
 func (b *sqliteBackend) goneProcesses(context.Context, []string) ([]string, error) { return nil, nil }
 
-func (b *sqliteBackend) notify(context.Context, string) error { return nil }
+func (b *sqliteBackend) notify(context.Context) error { return nil }
 
 func (b *sqliteBackend) runLookups(ctx context.Context, lookups ...lookup) error {
 	for _, l := range lookups {

@@ -203,7 +203,7 @@ type backend interface {
 	// listen calls wake whenever another process has committed, until ctx ends.
 	listen(ctx context.Context, wake func()) error
 	// notify tells other processes about a commit. It is a hint and may be lost.
-	notify(ctx context.Context, workspace string) error
+	notify(ctx context.Context) error
 	// See the methods of [DB] with these names.
 	processName() string
 	isPresent() bool

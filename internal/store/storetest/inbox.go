@@ -270,9 +270,10 @@ func inboxSections(s *suite) {
 		"due after":      {store.QuestionFilter{DueAfter: noon.Add(time.Minute)}, []string{old, high, critical}},
 		"asked before":   {store.QuestionFilter{AskedBefore: noon.Add(-time.Minute)}, []string{old}},
 		"asked from":     {store.QuestionFilter{AskedFrom: noon.Add(-time.Minute)}, []string{due, high, critical}},
-		"high risk":      {store.QuestionFilter{HighRisk: ptr(true)}, []string{high, critical}},
-		"no high risk":   {store.QuestionFilter{HighRisk: ptr(false)}, []string{old, due}},
-		"two conditions": {store.QuestionFilter{HighRisk: ptr(true), DueUntil: noon.Add(time.Hour)}, []string{high}},
+		"high risk":      {store.QuestionFilter{GraveRisk: fermata.RiskHigh}, []string{high}},
+		"critical risk":  {store.QuestionFilter{GraveRisk: fermata.RiskCritical}, []string{critical}},
+		"no high risk":   {store.QuestionFilter{NotGrave: true}, []string{old, due}},
+		"two conditions": {store.QuestionFilter{GraveRisk: fermata.RiskHigh, DueUntil: noon.Add(time.Hour)}, []string{high}},
 	} {
 		c.f.Status, c.f.Sort, c.f.Limit = "pending", store.SortOldest, 10
 		got, err := s.read().Questions(c.f)

@@ -82,7 +82,7 @@ func replicasHear(s *suite) {
 	}()
 	// A commit from before is not announced, so the listener looks once when it begins.
 	patience.Receive(s, "listening begins", heard)
-	s.checkNoError(other.Notify(s.Context(), store.DefaultWorkspace))
+	s.checkNoError(other.Notify(s.Context()))
 	patience.Receive(s, "the commit is heard", heard)
 	cancel()
 	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {

@@ -27,7 +27,7 @@ func workspaceNew(s *suite) {
 	s.checkNoError(err)
 	s.checkEqual(fermata.Chain{}, head)
 	s.checkNoError(s.db.Ping(s.Context()))
-	s.checkNoError(s.db.Notify(s.Context(), store.DefaultWorkspace))
+	s.checkNoError(s.db.Notify(s.Context()))
 	_, err = s.db.Reader(s.Context(), "other").Policy()
 	s.checkCode(err, fermata.CodeNotFound)
 	s.checkEqual(store.DefaultWorkspace, s.read().Workspace())
