@@ -63,8 +63,12 @@ func (c *listCommand) questions(ctx context.Context, s *session.Session) error {
 	if status == "" {
 		status = fermata.Pending
 	}
+	var sort string
+	if status == fermata.Pending {
+		sort = fermata.SortInbox
+	}
 	list, more, err := s.Questions(ctx, client.QuestionQuery{
-		Status: status, Type: c.Type, Project: c.Project, Label: c.Label, Assignee: c.Assignee, Q: c.Search,
+		Status: status, Sort: sort, Type: c.Type, Project: c.Project, Label: c.Label, Assignee: c.Assignee, Q: c.Search,
 	}, int(c.Limit))
 	if err != nil {
 		return err

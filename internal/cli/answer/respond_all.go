@@ -12,10 +12,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
-// Walk shows every pending question of a project and takes an answer to each. An empty project means all projects. The
-// server lists the earliest deadline first. An empty line skips a question.
+// Walk shows every pending question of a project and takes an answer to each. An empty project means all projects. They
+// come in the order of the inbox. An empty line skips a question.
 func (c *RespondCommand) Walk(ctx context.Context, s *session.Session, project string) error {
-	list, _, err := s.Questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: project}, 1000)
+	list, _, err := s.Questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: project, Sort: fermata.SortInbox}, 1000)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (m *model) load() tea.Cmd {
 			return inboxLoaded{err: err}
 		}
 		skew := time.Until(me.ServerTime)
-		all, _, err := m.s.Questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, maxInboxSize)
+		all, _, err := m.s.Questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project, Sort: fermata.SortInbox}, maxInboxSize)
 		var mine []*fermata.Question
 		for _, q := range all {
 			if me.IsAsked(q) {
