@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, approval, assertCalm, before, draftOf, holdReply, item, launch, open, press, settled, startServer, test, until, visit, yesNo } from './harness.mjs';
-import { assertAccessible } from './accessibility.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -133,6 +133,53 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
   await page.getByRole('button', { name: 'Yes, approve' }).waitFor({ state: 'detached' });
   await press(page, 'r');
   assert.equal(await answerOf(risky), 'reject');
+});
+
+test('what an action does is read without knowing JSON, and nothing covers it', async () => {
+  const before = '    return sum(items)\n';
+  await server.ask(approval('Write it?', { tool: 'Write', input: { file_path: '/w/shop/price.py', content: `def price(items):\n${before}` } }));
+  await server.ask(approval('Change it?', { tool: 'Edit', input: { file_path: '/w/shop/price.py', old_string: before, new_string: '    return round(sum(items) * 1.19)\n', replace_all: true } }));
+  await server.ask(approval('Send it?', { tool: 'send_email', input: { to: ['all@shop.example'], subject: 'Prices', body: 'Dear customer,\nall is new.', cc: 'boss@shop.example' } }));
+  await server.ask(approval('Pay it?', { tool: 'pay', input: { payments: [{ to: 'ACME', amount: 120.5 }, { to: 'Globex', amount: 99 }] } }));
+  const wants = {
+    'Write it?': ['Writes /w/shop/price.py', 'def price(items):', '"tool": "Write"'],
+    'Change it?': ['Changes /w/shop/price.py', '- ' + before.trimEnd(), '+     return round(sum(items) * 1.19)', '{"replace_all": true}'],
+    'Send it?': ['Sends to all@shop.example', 'Prices', 'Dear customer,', '{"cc": "boss@shop.example"}'],
+    'Pay it?': ['With the list payments', 'ACME', '120.5', 'Globex', '"tool": "pay"'],
+  };
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    await page.setViewportSize({ width, height });
+    for (const [title, texts] of Object.entries(wants)) {
+      await visit(page, `/?q=${encodeURIComponent(title)}`);
+      const row = page.locator('[data-row]', { hasText: title });
+      if (title !== 'Pay it?') await row.getByText(title === 'Send it?' ? 'all@shop.example' : '/w/shop/price.py').waitFor();
+      await row.click();
+      await page.getByRole('heading', { name: title }).waitFor();
+      const runs = page.getByRole('region', { name: 'What will run' });
+      await runs.locator('summary').waitFor();
+      for (const text of texts) await until(async () => assert.ok((await runs.innerText()).includes(text), `${text} in ${await runs.innerText()}`));
+      const exact = runs.getByText('Exact bytes and hash');
+      await exact.scrollIntoViewIfNeeded();
+      await exact.click();
+      await runs.getByText('Your answer names their hash.').waitFor();
+      if (width > 390) await assertAccessibleEverywhere(page, `action-${title.split(' ')[0]}`, { over: [1280, 390] });
+      await page.setViewportSize({ width, height });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('a question is given to people who may answer it, without knowing their handles', async () => {
+  await server.call('POST', '/v1/members', { handle: 'ines', name: 'Ines', role: 'responder' });
+  const id = await show(yesNo('For whom?'));
+  await press(page, 's');
+  await page.getByRole('checkbox', { name: 'Ines (ines)' }).check();
+  await page.getByRole('textbox', { name: 'Others' }).fill('group:nobody');
+  await page.getByRole('dialog').getByRole('button', { name: 'Assign' }).click();
+  await page.getByRole('alert').getByText('"group:nobody" is no member, no group and no role that anybody has', { exact: true }).waitFor();
+  await page.getByRole('textbox', { name: 'Others' }).fill('role:admin');
+  await page.getByRole('dialog').getByRole('button', { name: 'Assign' }).click();
+  await until(async () => assert.deepEqual((await server.question(id)).assignees, ['ines', 'role:admin']));
 });
 
 test('the choices of a long action stay in sight, and it is approved only after its end was', async () => {
@@ -285,7 +332,8 @@ test('beside answering: see who may, extend, ask back, comment, put off, withdra
   await press(page, 'h');
   await page.getByRole('button', { name: /In 15 minutes/ }).click();
   await until(async () => assert.ok((await server.question(id)).snoozed_until));
-  await click('Withdraw the question');
+  await click('More');
+  await page.getByRole('menuitem', { name: 'Withdraw the question' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the question' }).click();
   await until(async () => assert.equal((await server.question(id)).status, 'cancelled'));
   await page.getByText('No answer is needed any more').waitFor();

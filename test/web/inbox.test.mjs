@@ -29,12 +29,12 @@ const heightOf = (page) => page.locator('[data-row]').first().evaluate((row) => 
 test('the order of the inbox explains itself, and another one is remembered', async () => {
   await ask({ type: 'blocking', title: 'Which format?', items: [item('text')] }, { agent: 'writer', project: 'docs', priority: 4 });
   await ask({ ...approval('Drop a column?', { command: 'psql shop <<E\ndrop\nE' }, { risk: 'critical' }), timeout: 'never' });
-  const soon = await ask({ ...approval('Restart the cache?', { command: 'systemctl restart redis' }), timeout: '30m', on_timeout: 'fail' });
+  const soon = await ask({ ...approval('Restart the cache?', { command: 'systemctl restart redis' }), timeout: '10m', on_timeout: 'fail' });
   await ask({ ...approval('Push to main?', { command: 'git push' }, { risk: 'high' }), timeout: '2h', on_timeout: 'fail' });
   const page = await open(browser, server.url);
   await page.locator('[data-row]').nth(3).waitFor();
   assert.deepEqual(await shown(page), [
-    ['Due within an hour 1', 'Restart the cache?'], ['High risk 2', 'Push to main?', 'Drop a column?'], ['Everything else 1', 'Which format?'],
+    ['Due within 15 minutes 1', 'Restart the cache?'], ['High and critical risk 2', 'Drop a column?', 'Push to main?'], ['Everything else 1', 'Which format?'],
   ]);
   const row = page.locator('[data-row]', { hasText: 'Which format?' });
   for (const fact of ['writer', 'Release 2.4', 'docs', 'P4']) await row.getByText(fact).first().waitFor();
@@ -45,7 +45,7 @@ test('the order of the inbox explains itself, and another one is remembered', as
   await page.getByRole('heading', { name: 'Restart the cache?' }).waitFor();
   await press(page, 'a');
   await server.closed(soon);
-  await until(async () => assert.deepEqual((await shown(page))[0], ['Due within an hour 0', 'Restart the cache?']));
+  await until(async () => assert.deepEqual((await shown(page))[0], ['Due within 15 minutes 0', 'Restart the cache?']));
 
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'Order' }).selectOption('By project');

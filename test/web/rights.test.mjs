@@ -35,13 +35,17 @@ async function as(handle) {
   return page;
 }
 
-const tools = ['Ask back', 'Comment for people', 'Assign', 'Snooze', 'Withdraw the question'];
-
-/** Returns the names of the tools that the page offers. */
+/** Returns the names of the tools that the page offers, with those in the menu. */
 async function offered(page) {
-  const found = [];
-  for (const name of tools) if (await page.getByRole('button', { name, exact: true }).count()) found.push(name);
-  return found;
+  const tools = page.getByRole('group', { name: 'Besides answering' });
+  if (await tools.count() === 0) return [];
+  const names = await tools.getByRole('button').evaluateAll((all) => all.map((button) => button.getAttribute('aria-label')));
+  await tools.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem').first().waitFor();
+  const more = await page.getByRole('menuitem').allTextContents();
+  await page.keyboard.press('Escape');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  return [...names.filter((name) => name !== 'More'), ...more];
 }
 
 test('a person sees what this person may do with a question, and who may answer it', async () => {

@@ -125,25 +125,38 @@ export function commandOf(action: string): { command: string; rest: string } | u
   if (json.startsWith('"')) return json === '""' ? undefined : { command: JSON.parse(json) as string, rest: '' };
   const commands: string[] = [];
   const rest: string[] = [];
-  const take = ({ name, value }: Field, line: (field: string) => string) => {
-    const command = commandNames.includes(JSON.parse(name) as string) ? lineOf(JSON.parse(value)) : undefined;
-    if (command === undefined) rest.push(line(`${name}: ${value}`));
+  for (const { name, value, line } of fieldsOfAction(json)) {
+    const command = commandNames.includes(name) ? lineOf(JSON.parse(value)) : undefined;
+    if (command === undefined) rest.push(line);
     else commands.push(command);
-  };
-  for (const field of fieldsOf(json)) {
-    const inner = argumentNames.includes(JSON.parse(field.name) as string) && field.value.startsWith('{') ? fieldsOf(field.value) : undefined;
-    if (!inner) take(field, (line) => line);
-    else if (inner.length === 0) rest.push(`${field.name}: {}`);
-    else inner.forEach((each) => take(each, (line) => `${field.name}: {${line}}`));
   }
   const [command] = commands;
   return command !== undefined && commands.length === 1 ? { command, rest: rest.join('\n') } : undefined;
 }
 
+/** A field of an action, or of the object that holds its arguments. */
+export interface ActionField {
+  name: string;
+  /** The value as it is written in JSON. */
+  value: string;
+  /** The field with the object that it is in, as it is written in JSON. */
+  line: string;
+}
+
+/** Returns the fields of an action in their order. The JSON must be canonical. */
+export function fieldsOfAction(json: string): ActionField[] {
+  return fieldsOf(json).flatMap((field): ActionField[] => {
+    const own = { name: JSON.parse(field.name) as string, value: field.value, line: `${field.name}: ${field.value}` };
+    const inner = argumentNames.includes(own.name) && field.value.startsWith('{') ? fieldsOf(field.value) : [];
+    if (inner.length === 0) return [own];
+    return inner.map(({ name, value }) => ({ name: JSON.parse(name) as string, value, line: `${field.name}: {${name}: ${value}}` }));
+  });
+}
+
 interface Field { name: string; value: string }
 
-/** Returns the fields of an object as they are written. The JSON must have no spaces between its parts. */
-function fieldsOf(json: string): Field[] {
+/** Returns the fields of an object as they are written, also those with the same name. The JSON must have no spaces between its parts. */
+export function fieldsOf(json: string): Field[] {
   const fields: Field[] = [];
   if (!json.startsWith('{')) return fields;
   for (let at = 1; json[at] === '"'; ) {
@@ -153,6 +166,17 @@ function fieldsOf(json: string): Field[] {
     at = end + 1;
   }
   return fields;
+}
+
+/** Returns the elements of a list as they are written. The JSON must have no spaces between its parts. */
+export function elementsOf(json: string): string[] {
+  const elements: string[] = [];
+  for (let at = 1; at < json.length - 1; ) {
+    const end = walk(json, at, []);
+    elements.push(json.slice(at, end));
+    at = end + 1;
+  }
+  return elements;
 }
 
 /** Returns a value as a command line. A list of words is quoted as for a shell. */

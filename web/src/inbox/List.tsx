@@ -95,7 +95,7 @@ function SectionRows({ section, order, gone, selected, more, onOpen, heading, he
   const text = useText();
   const id = useId();
   const { questions } = section;
-  const waiting = questions.filter((question) => question.status === 'pending' && !gone.has(question.id)).length;
+  const waiting = useMemo(() => questions.filter((question) => question.status === 'pending' && !gone.has(question.id)).length, [questions, gone]);
   const from = Math.max(0, first);
   return (
     <div>

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { memo, type MouseEvent } from 'react';
-import { commandOf } from '@/api/exact';
+import { memo, useMemo, type MouseEvent } from 'react';
 import type { Question } from '@/api/types';
+import { readableOf, subjectOf } from '@/preview/shape';
 import { RiskText, TypeIcon } from '@/question/Badges';
 import { Countdown } from '@/question/Countdown';
 import { countsOf, taskAndProjectOf } from '@/question/facts';
@@ -54,21 +54,21 @@ function Ending({ question }: { question: Question }) {
   );
 }
 
-/** Shows what presses, who asks and what for. A narrow list cuts the end of the line off, so the command comes last. */
+/** Shows what presses, who asks and what for. A narrow list cuts the end of the line off, so what the action is about comes last. */
 function Facts({ question, order }: { question: Question; order: InboxOrder }) {
   const text = useText();
   const words = useQuestionText();
   const time = useTime();
   const now = useNow();
-  const command = firstLineOf(question);
+  const subject = useMemo(() => (question.action_text === undefined ? undefined : subjectOf(readableOf(question.action_text).shape)), [question.action_text]);
   const facts = [...leadingFacts(question, order, text, words), time.relative(question.created_at, now)];
   return (
     <>
       <RiskText risk={question.risk} />
       {question.deadline && <Countdown question={question} brief />}
       {question.priority !== usualPriority && <span className={classes.priority} title={text.priorityHint(question.priority)}>{text.priorityShort(question.priority)}</span>}
-      <Text span size="xs" c="dimmed" truncate className={command ? classes.facts : undefined}><Visible text={facts.join(' · ')} /></Text>
-      {command && <Text span ff="monospace" className={classes.command}><Visible text={command} strict /></Text>}
+      <Text span size="xs" c="dimmed" truncate className={subject ? classes.facts : undefined}><Visible text={facts.join(' · ')} /></Text>
+      {subject && <Text span ff="monospace" className={classes.subject}><Visible text={subject} strict /></Text>}
     </>
   );
 }
@@ -78,9 +78,4 @@ function leadingFacts(question: Question, order: InboxOrder, text: ReturnType<ty
   const [task, project] = [taskAndProjectOf({ ...question, project: '' }), order === 'project' ? '' : question.project];
   const facts = [...countsOf(question, words), question.agent || question.asked_by.name, ...task, project, waiting > 1 && text.waits(waiting)];
   return facts.filter((fact): fact is string => Boolean(fact));
-}
-
-/** Returns the first line of the command that an approval is about. */
-function firstLineOf(question: Question): string | undefined {
-  return question.action_text === undefined ? undefined : commandOf(question.action_text)?.command.trimStart().split('\n', 1)[0];
 }

@@ -1,11 +1,12 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { commandOf, hashOf, indentJSON } from '@/api/exact';
+import { hashOf } from '@/api/exact';
 import { useText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { Code } from './Code';
 import classes from './Action.module.css';
-import { SuspiciousNote } from './Preview';
+import { readableOf } from './shape';
+import { ShapeView } from './ShapeView';
 
 /** The result of checking a hash against the bytes that are shown. */
 export type HashCheck = 'matches' | 'differs' | 'unchecked' | 'checking';
@@ -44,74 +45,47 @@ export function ActionView({ action, hash, hashCheck, fate = 'runs', page, onSee
     <Paper component="section" aria-labelledby="what-will-run" className={classes.runs} p="sm">
       <Stack gap="xs">
         <Group gap="xs">
-          <Icon name="warning" />
+          <Icon name="play" />
           <Title order={page ? 2 : 3} size="h5" id="what-will-run">{title}</Title>
         </Group>
         <ActionText action={action} label={title} />
         <div ref={end} />
         <details>
-          <summary><Text span size="xs">{text.bytes}</Text></summary>
-          <Code text={action} strict label={text.bytes} />
+          <summary className={classes.exact}>
+            <Text span size="xs">{text.bytes}</Text>
+            {hash && hashCheck === 'matches' && <Badge size="sm" tt="none" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
+            {hash && hashCheck === 'unchecked' && <Text span size="xs">{text.hashUnchecked}</Text>}
+          </summary>
+          <Stack gap="xs" mt="xs">
+            <Code text={action} strict label={text.bytes} />
+            {hash && <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>}
+            {fate === 'runs' && <Text size="xs" c="dimmed">{text.runsNote}</Text>}
+          </Stack>
         </details>
-        {hash && (
-          <Group gap="xs">
-            <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>
-            {hashCheck === 'matches' && <Badge size="sm" tt="none" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
-            {hashCheck === 'unchecked' && <Text size="xs">{text.hashUnchecked}</Text>}
-          </Group>
-        )}
         {hashCheck === 'differs' && <Text c="error" fw={700} role="alert">{text.hashWrong}</Text>}
-        {fate === 'runs' && <Text size="xs" c="dimmed">{text.runsNote}</Text>}
       </Stack>
     </Paper>
   );
 }
 
-/** Shows all of an action: its command as it was typed and every other field, or its JSON. */
+/** Shows all of an action: what it does, as people read it, and every other field. */
 export function ActionText({ action, label }: { action: string; label: string }) {
   const text = useText();
-  const shown = useMemo(() => readableParts(action), [action]);
+  const { shape, rest } = useMemo(() => readableOf(action), [action]);
   return (
     <>
-      <SuspiciousNote text={shown.map((part) => part.text).join('\n')} strict />
-      {shown.map((part) => {
-        const head = part.label === 'rest' ? text.with : part.label;
-        return (
-          <div key={part.label}>
-            {head && <Text size="xs" fw={600} ff={part.label === 'rest' ? undefined : 'monospace'}>{head}</Text>}
-            <Code text={part.text} strict label={head ? `${label}: ${head}` : label} />
-          </div>
-        );
-      })}
+      <ShapeView shape={shape} label={label} />
+      {rest && (
+        <div>
+          <Text size="xs" fw={600}>{text.with}</Text>
+          <Code text={rest} strict label={`${label}: ${text.with}`} />
+        </div>
+      )}
     </>
   );
 }
 
-/**
- * Splits an action into the parts to show. An action with a command gives the
- * command as it was typed, then the rest. Any other action gives its indented
- * JSON. Its texts with a line break, a quote or a backslash follow, each
- * without the escapes of JSON.
- */
-export function readableParts(action: string): { label: string; text: string }[] {
-  const found = commandOf(action);
-  if (found) return [{ label: '', text: found.command }, ...(found.rest ? [{ label: 'rest', text: found.rest }] : [])];
-  const whole = { label: '', text: indentJSON(action) };
-  const long: { label: string; text: string }[] = [];
-  const visit = (value: unknown, path: string) => {
-    if (typeof value === 'string' && /[\n"\\]/.test(value)) long.push({ label: path ? `$.${path}` : '$', text: value });
-    else if (Array.isArray(value)) value.forEach((each, at) => visit(each, `${path}[${at}]`));
-    else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) visit(each, path ? `${path}.${name}` : name);
-  };
-  try {
-    visit(JSON.parse(action), '');
-  } catch {
-    // The action is not JSON, so its bytes are shown alone.
-  }
-  return [whole, ...long];
-}
-
-/** Calls onSeen when the end of the action has been on the screen. */
+/** Calls onSeen once the end of the action has been on the screen, above the bar with the choices. */
 function useEndSeen(onSeen?: () => void) {
   const end = useRef<HTMLDivElement>(null);
   const latest = useRef(onSeen);
@@ -120,13 +94,23 @@ function useEndSeen(onSeen?: () => void) {
   });
   useEffect(() => {
     const element = end.current;
-    if (!element || typeof IntersectionObserver === 'undefined') return;
-    // The bar with the choices may cover the lower end of the page.
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) latest.current?.();
-    }, { rootMargin: '0px 0px -180px 0px' });
-    observer.observe(element);
-    return () => observer.disconnect();
+    if (!element || typeof ResizeObserver === 'undefined') return;
+    const size = new ResizeObserver(look);
+    function stop() {
+      size.disconnect();
+      document.removeEventListener('scroll', look, true);
+    }
+    function look() {
+      if (!element) return;
+      const bar = document.querySelector('[data-answer-bar]')?.getBoundingClientRect().top;
+      if (element.getBoundingClientRect().top > Math.min(bar ?? Infinity, innerHeight)) return;
+      stop();
+      latest.current?.();
+    }
+    // The size of the text changes when its colours or a part of the page are loaded.
+    size.observe(element.parentElement ?? element);
+    document.addEventListener('scroll', look, { capture: true, passive: true });
+    return stop;
   }, []);
   return end;
 }

@@ -6,7 +6,7 @@ const linesAtOnce = 200;
 const longestPiece = 4_000;
 
 /** Returns the style for a line of a diff. The beginning of the line decides. */
-function kindOf(line: string): string | undefined {
+export function kindOf(line: string): string | undefined {
   if (/^(\+\+\+|---|diff |index )/.test(line)) return classes.file;
   if (line.startsWith('@@')) return classes.hunk;
   if (line.startsWith('+')) return classes.added;
@@ -18,10 +18,10 @@ function kindOf(line: string): string | undefined {
  * Shows a text in full, however long it is. The browser lays out only the
  * blocks near the visible ones.
  */
-export const Code = memo(function Code({ text, diff, strict, label }: { text: string; diff?: boolean; strict?: boolean; label: string }) {
+export const Code = memo(function Code({ text, diff, strict, shell, label }: { text: string; diff?: boolean; strict?: boolean; /** Whether the text is a command. */ shell?: boolean; label: string }) {
   const blocks = useMemo(() => cut(text), [text]);
   return (
-    <div className={classes.code} dir="ltr" role="group" aria-label={label} tabIndex={0}>
+    <div className={classes.code} dir="ltr" role="group" aria-label={label} tabIndex={0} data-shell={shell || undefined}>
       {blocks.map((block, at) => (
         <div key={at} className={blocks.length > 1 ? classes.far : undefined}>
           {diff ? block.map((line, n) => <div key={n} className={kindOf(line)}><Visible text={line || ' '} strict={strict} /></div>) : <Visible text={block.join('\n')} strict={strict} />}

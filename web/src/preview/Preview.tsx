@@ -48,16 +48,17 @@ export function SuspiciousNote({ text: shownText, strict }: { text: string; stri
   return <Text size="sm" c="error" fw={600} mb={4} role="note">⚠ {text.marked(count)}</Text>;
 }
 
-function Rows({ rows, label }: { rows: string[][]; label: string }) {
+/** Shows rows as a table. The first one is its head. */
+export function Rows({ rows, label, strict }: { rows: string[][]; label: string; strict?: boolean }) {
   const [head = [], ...body] = rows;
   return (
     <div className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
       <table className={classes.table}>
         <thead>
-          <tr>{head.map((cell, at) => <th key={at} scope="col"><Visible text={cell} /></th>)}</tr>
+          <tr>{head.map((cell, at) => <th key={at} scope="col"><Visible text={cell} strict={strict} /></th>)}</tr>
         </thead>
         <tbody>
-          {body.map((row, at) => <tr key={at}>{row.map((cell, n) => <td key={n}><Visible text={cell} /></td>)}</tr>)}
+          {body.map((row, at) => <tr key={at}>{row.map((cell, n) => <td key={n}><Visible text={cell} strict={strict} /></td>)}</tr>)}
         </tbody>
       </table>
     </div>

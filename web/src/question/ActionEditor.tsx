@@ -2,9 +2,8 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import { canonicalJSON, hashOf, isJSON, indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
-import { Code } from '@/preview/Code';
+import { Difference } from '@/preview/Source';
 import { escapeHidden } from '@/text/visible';
-import { diffLines } from './diffLines';
 import classes from './ItemField.module.css';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
@@ -30,7 +29,7 @@ export function ActionEditor({ question, answer }: { question: Question; answer:
         }}
       />
       <Text size="sm" fw={600}>{text.editChanges}</Text>
-      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={diffLines(original, words)} diff strict label={text.editChanges} />}
+      {same ? <Text size="sm">{text.editNone}</Text> : <Difference before={original} after={words} path="action.json" label={text.editChanges} />}
       {hash && <Text size="xs" c="dimmed" className={classes.text}>{text.editNote} <code>{hash}</code></Text>}
       <Group><Button variant="default" size="compact-sm" onClick={() => answer.setAction(undefined)}>{text.cancelEdit}</Button></Group>
     </Stack>

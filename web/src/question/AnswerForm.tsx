@@ -1,23 +1,25 @@
-import { Alert, Button, Group, Progress, Stack, Text, Textarea } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
-import { commandOf } from '@/api/exact';
+import { Alert, Button, Group, Paper, Progress, Stack, Text, Textarea } from '@mantine/core';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Item, Question } from '@/api/types';
 import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
 import type { HashCheck } from '@/preview/Action';
+import { Does } from '@/preview/ShapeView';
+import { readableOf, subjectOf } from '@/preview/shape';
 import { stoppedByDevice } from '@/sign-in/passkey';
-import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
+import { IconButton } from '@/ui/IconButton';
 import { KeyCap } from '@/ui/KeyCap';
 import wrappingButton from '@/ui/WrappingButton.module.css';
+import barClasses from './AnswerForm.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
 import { ItemField, Prompt } from './ItemField';
 import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
 import { DecisionMismatch } from './sign';
 import { useText } from './text';
-import type { AnswerState, ConfirmReason } from './useAnswer';
+import { isRisky, type AnswerState, type ConfirmReason } from './useAnswer';
 
 interface Props {
   question: Question;
@@ -29,7 +31,7 @@ interface Props {
   late?: boolean;
 }
 
-/** The form in which a question is answered: at once, or item by item. */
+/** The fields in which a question is answered, at once or item by item, and the bar with the choices. */
 export function AnswerForm(props: Props) {
   const { question, answer } = props;
   const text = useText();
@@ -109,41 +111,52 @@ export function AnswerForm(props: Props) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when it opens
   }, [comments]);
 
+  const isDecision = item?.response_type === 'approval' || item?.response_type === 'boolean';
+  const hasFields = several || reviewing || prompted || !isDecision;
+  const editing = mayEdit && answer.action !== undefined;
   return (
-    <Stack gap="md" component="form" onSubmit={(event) => { event.preventDefault(); proceed(); }}>
-      {several && (
-        <div>
-          <Text size="sm" c="dimmed">{reviewing ? text.review : text.stepOf(at + 1, question.items.length)}</Text>
-          <Progress value={(at / question.items.length) * 100} size="sm" aria-label={reviewing ? text.review : text.stepOf(at + 1, question.items.length)} />
-        </div>
+    <>
+      {(hasFields || editing) && (
+        <Paper withBorder p="md">
+          <Stack gap="md" component="form" onSubmit={(event) => { event.preventDefault(); proceed(); }}>
+            {several && (
+              <div>
+                <Text size="sm" c="dimmed">{reviewing ? text.review : text.stepOf(at + 1, question.items.length)}</Text>
+                <Progress value={(at / question.items.length) * 100} size="sm" aria-label={reviewing ? text.review : text.stepOf(at + 1, question.items.length)} />
+              </div>
+            )}
+            {reviewing ? (
+              <Review question={question} values={answer.complete(answer.values)} onChange={move} />
+            ) : item && hasFields && (
+              <Stack gap="sm" key={keyOf(item)}>
+                {prompted && <Prompt item={item} />}
+                <ItemField
+                  item={item} label={item.prompt} field={field} value={answer.values[keyOf(item)]} other={answer.other[keyOf(item)]} error={answer.faults[keyOf(item)]}
+                  onChange={(value) => answer.change(keyOf(item), value)} onOther={(words) => answer.changeOther(keyOf(item), words)}
+                />
+              </Stack>
+            )}
+            {editing && <EditAction question={question} answer={answer} />}
+          </Stack>
+        </Paper>
       )}
-      {reviewing ? (
-        <Review question={question} values={answer.complete(answer.values)} onChange={move} />
-      ) : item && (prompted || item.response_type !== 'approval') && (
-        <Stack gap="sm" key={keyOf(item)}>
-          {prompted && <Prompt item={item} />}
-          <ItemField
-            item={item} label={item.prompt} field={field} value={answer.values[keyOf(item)]} other={answer.other[keyOf(item)]} error={answer.faults[keyOf(item)]}
-            onChange={(value) => answer.change(keyOf(item), value)} onOther={(words) => answer.changeOther(keyOf(item), words)} onDecide={(value) => decide(item, value)}
-          />
-        </Stack>
-      )}
-      {comments && (
-        <Textarea ref={comment} label={text.comment} description={text.commentHint} autosize minRows={2} maxRows={10} value={answer.comment} onChange={(event) => answer.setComment(event.currentTarget.value)} />
-      )}
-      {(!comments || mayEdit) && <Group gap="xs">
-        {!comments && <Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<KeyCap>c</KeyCap>}>{text.addComment}</Button>}
-        {mayEdit && answer.action === undefined && <EditAction question={question} answer={answer} />}
-      </Group>}
-      {mayEdit && answer.action !== undefined && <EditAction question={question} answer={answer} />}
-      {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
-      {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
-      {answer.doubt ? (
-        <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
-      ) : (
-        <Buttons {...props} item={reviewing ? undefined : item} reviewing={reviewing} at={at} several={several} onMove={move} onDecide={decide} onProceed={proceed} />
-      )}
-    </Stack>
+      <section aria-label={text.theAnswer} className={barClasses.bar} data-answer-bar>
+        {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
+        {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
+        {!answer.doubt && isRisky(question) && question.action_text !== undefined && !props.seen && <Text size="sm" c="dimmed"><Icon name="warning" size={12} /> {text.unread}</Text>}
+        {comments && (
+          <Textarea ref={comment} label={text.comment} description={text.commentHint} autosize minRows={2} maxRows={10} value={answer.comment} onChange={(event) => answer.setComment(event.currentTarget.value)} />
+        )}
+        {answer.doubt ? (
+          <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
+        ) : (
+          <Choices {...props} item={reviewing ? undefined : item} reviewing={reviewing} at={at} several={several} onMove={move} onDecide={decide} onProceed={proceed}>
+            {mayEdit && !editing && <EditAction question={question} answer={answer} />}
+            {!comments && <IconButton icon="note" label={text.addComment} keys="c" onClick={() => setComments(true)} />}
+          </Choices>
+        )}
+      </section>
+    </>
   );
 }
 
@@ -154,33 +167,44 @@ function SignatureProblem({ error }: { error: unknown }) {
   return words === undefined ? <ErrorAlert error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
 }
 
-function Buttons({ answer, hashCheck, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
-  item?: Item; reviewing: boolean; at: number; several: boolean; onMove: (to: number) => void; onDecide: (item: Item, value: Value) => void; onProceed: () => void;
+/** Shows the choices that one press takes, and beside them what can go with the answer. */
+function Choices({ answer, hashCheck, item, reviewing, at, several, late, onMove, onDecide, onProceed, children }: Props & {
+  item?: Item; reviewing: boolean; at: number; several: boolean; onMove: (to: number) => void; onDecide: (item: Item, value: Value) => void; onProceed: () => void; children: ReactNode;
 }) {
   const text = useText();
-  const back = several && at > 0 && <Button variant="default" leftSection={<Icon name="back" />} onClick={() => onMove(at - 1)}>{text.back}</Button>;
-  if (item?.response_type === 'approval') {
-    return (
-      <Group grow preventGrowOverflow={false}>
-        {back}
-        <Button size="md" color="#1d6b31" disabled={hashCheck === 'differs' || answer.sending} leftSection={<Icon name="check" />} rightSection={<KeyCap>a</KeyCap>} classNames={wrappingButton} onClick={() => onDecide(item, 'approve')}>
-          {answer.action === undefined ? text.approve : text.approveEdited}
-        </Button>
-        <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<KeyCap>r</KeyCap>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
-      </Group>
-    );
-  }
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
-  const hasDecision = item && suggested !== undefined && !picksDanger(item, suggested);
+  const hasSuggestion = item && suggested !== undefined && !picksDanger(item, suggested);
   const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
-  if (item?.response_type === 'boolean' && !hasDecision) return back ? <Group>{back}</Group> : null;
+  const needsPress = item?.response_type !== 'approval' && (item?.response_type !== 'boolean' || hasSuggestion);
   return (
-    <Group>
-      {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<KeyCap>↵</KeyCap>} classNames={wrappingButton}>
-        {hasDecision ? text.suggestion(textOf(item, suggested, text)) : label}
-      </Button>
-    </Group>
+    <>
+      {item?.response_type === 'boolean' && answer.faults[keyOf(item)] && <Text size="sm" c="error">{answer.faults[keyOf(item)]}</Text>}
+      <div className={barClasses.choices}>
+        {several && at > 0 && <Button size="md" variant="default" leftSection={<Icon name="back" />} onClick={() => onMove(at - 1)}>{text.back}</Button>}
+        {item?.response_type === 'approval' && (
+          <>
+            <Button data-choice size="md" color="#1d6b31" disabled={hashCheck === 'differs' || answer.sending} leftSection={<Icon name="check" />} rightSection={<KeyCap>a</KeyCap>} classNames={wrappingButton} onClick={() => onDecide(item, 'approve')}>
+              {answer.action === undefined ? text.approve : text.approveEdited}
+            </Button>
+            <Button data-choice size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<KeyCap>r</KeyCap>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
+          </>
+        )}
+        {item?.response_type === 'boolean' && [true, false].map((yes) => (
+          <Button
+            key={String(yes)} data-choice size="md" variant={answer.values[keyOf(item)] === yes ? 'filled' : 'default'} aria-pressed={answer.values[keyOf(item)] === yes}
+            onClick={() => onDecide(item, yes)} rightSection={<KeyCap>{yes ? 'y' : 'n'}</KeyCap>}
+          >
+            {yes ? text.yes : text.no}
+          </Button>
+        ))}
+        {needsPress && (
+          <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<KeyCap>↵</KeyCap>} classNames={wrappingButton}>
+            {hasSuggestion ? text.suggestion(textOf(item, suggested, text)) : label}
+          </Button>
+        )}
+        <div className={barClasses.extras}>{children}</div>
+      </div>
+    </>
   );
 }
 
@@ -208,14 +232,12 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
   );
 }
 
-/** Says what the confirmed answer does: the first line of the command that runs, if there is one. */
+/** Says what the confirmed answer does: "Runs git push". */
 function ConfirmTitle({ kind, action }: { kind: ConfirmReason; action?: string }) {
   const text = useText();
-  const command = action === undefined ? undefined : commandOf(action)?.command;
+  const shape = action === undefined ? undefined : readableOf(action).shape;
   if (kind === 'danger') return text.confirmDanger;
-  if (command === undefined) return text.confirmRisk;
-  const [first = ''] = command.split('\n');
-  return <>{text.confirmRuns} <code className={classes.text}><Visible text={first === command ? first : `${first} …`} /></code></>;
+  return shape && subjectOf(shape) !== undefined ? <Does shape={shape} /> : text.confirmRisk;
 }
 
 function Review({ question, values, onChange }: { question: Question; values: Values; onChange: (at: number) => void }) {

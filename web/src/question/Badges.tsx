@@ -8,7 +8,7 @@ import { useText } from './text';
 const types: Record<Question['type'], { icon: IconName; color: string }> = {
   blocking: { icon: 'pause', color: 'orange' },
   non_blocking: { icon: 'next', color: 'gray' },
-  approval: { icon: 'check', color: 'fermata' },
+  approval: { icon: 'shield', color: 'fermata' },
   error_recovery: { icon: 'warning', color: 'red' },
 };
 
@@ -43,8 +43,10 @@ export function RiskBadge({ risk }: { risk: Question['risk'] }) {
   );
 }
 
+/** Shows how a question ended, or that it waits for others. A question that waits for the reader has none. */
 export function StatusBadge({ question }: { question: Question }) {
   const text = useText();
-  const words = question.status === 'pending' && !awaitsReader(question) ? text.statusPendingOther : text[decisionOf(question) ?? `status_${question.status}`];
+  if (question.status === 'pending' && awaitsReader(question)) return null;
+  const words = question.status === 'pending' ? text.statusPendingOther : text[decisionOf(question) ?? `status_${question.status}`];
   return <Badge variant="default" size="sm" tt="none">{words}</Badge>;
 }

@@ -1,7 +1,7 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Question } from '@/api/types';
-import { duration } from '@/text/time';
+import { timeLeft } from '@/text/time';
 import { Icon } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
 import classes from './Countdown.module.css';
@@ -16,7 +16,7 @@ export function Countdown({ question, brief }: { question: Question; /** Whether
   const remaining = Date.parse(question.deadline) - now;
   return (
     <Text span size={brief ? 'xs' : 'sm'} className={classes.clock} data-left={remaining < 60_000 ? 'seconds' : remaining < 5 * 60_000 ? 'minutes' : undefined} title={new Date(question.deadline).toLocaleString()}>
-      <Icon name="clock" size={brief ? 12 : 14} /> {remaining <= 0 ? text.over : brief ? duration(remaining) : text.left(duration(remaining))}
+      <Icon name="clock" size={brief ? 12 : 14} /> {remaining <= 0 ? text.over : brief ? timeLeft(remaining) : text.left(timeLeft(remaining))}
     </Text>
   );
 }
@@ -31,7 +31,7 @@ export function Announcements({ deadline }: { deadline?: string }) {
     if (!deadline) return;
     const timers = marks.map((mark) => {
       const wait = Date.parse(deadline) - Date.now() - mark;
-      return wait > 0 && wait < 2 ** 31 ? setTimeout(() => setSaid(text.announce(duration(mark))), wait) : undefined;
+      return wait > 0 && wait < 2 ** 31 ? setTimeout(() => setSaid(text.announce(timeLeft(mark))), wait) : undefined;
     });
     return () => timers.forEach(clearTimeout);
   }, [deadline, text]);

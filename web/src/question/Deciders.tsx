@@ -1,9 +1,9 @@
 import { Button, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, unwrap } from '@/api/client';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
+import { decidersQuery } from './queries';
 import { useText } from './text';
 
 /**
@@ -22,10 +22,7 @@ export function Deciders({ question }: { question: string }) {
 
 function People({ question }: { question: string }) {
   const text = useText();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['deciders', question],
-    queryFn: () => unwrap(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
-  });
+  const { data, error, refetch } = useQuery(decidersQuery(question));
   if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return (

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core';
 import { Suspense } from 'react';
 import { indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
+import { IconButton } from '@/ui/IconButton';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { Loading } from '@/ui/Loading';
 import { useText } from './text';
@@ -16,6 +16,6 @@ export function EditAction({ question, answer }: { question: Question; answer: A
   const open = answer.action !== undefined;
   const start = () => answer.setAction(indentJSON(question.action_text ?? ''));
   useCommands([{ id: 'edit', title: text.editApprove, group: text.group, keys: ['e'], run: start }], !open);
-  if (!open) return <Button variant="subtle" size="compact-sm" onClick={start}>{text.editApprove}</Button>;
+  if (!open) return <IconButton icon="edit" label={text.editApprove} keys="e" onClick={start} />;
   return <Suspense fallback={<Loading />}><ActionEditor question={question} answer={answer} /></Suspense>;
 }

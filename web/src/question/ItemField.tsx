@@ -1,4 +1,4 @@
-import { Badge, Button, Checkbox, Group, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Checkbox, Group, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { type RefObject } from 'react';
 import type { Item, Option } from '@/api/types';
 import { Visible } from '@/text/Visible';
@@ -19,20 +19,17 @@ interface Props {
   field: RefObject<HTMLInputElement | HTMLTextAreaElement | null>;
   onChange: (value: Value | undefined) => void;
   onOther: (text: string | undefined) => void;
-  /** Takes a decision that needs no second step. */
-  onDecide: (value: Value) => void;
 }
 
-/** Shows the field for one item, in the form in which it is answered. */
+/** Shows the field for one item, in the form in which it is answered. Items that one press answers have none. */
 export function ItemField(props: Props) {
   switch (props.item.response_type) {
     case 'choice':
     case 'multi_choice':
       return <Choice {...props} />;
     case 'boolean':
-      return <YesNo {...props} />;
     case 'approval':
-      return null;
+      return null; // The bar has the buttons.
     default:
       return <WrittenAnswer {...props} />;
   }
@@ -110,22 +107,6 @@ function Card({ many, value, number, danger, children }: { many: boolean; value:
         {number !== undefined && number <= 9 && <KeyCap>{number}</KeyCap>}
       </Group>
     </Kind.Card>
-  );
-}
-
-function YesNo({ value, error, label, onDecide }: Props) {
-  const text = useText();
-  return (
-    <div role="group" aria-label={label}>
-      <Group grow>
-        {[true, false].map((yes) => (
-          <Button key={String(yes)} size="md" variant={value === yes ? 'filled' : 'default'} aria-pressed={value === yes} onClick={() => onDecide(yes)} rightSection={<KeyCap>{yes ? 'y' : 'n'}</KeyCap>}>
-            {yes ? text.yes : text.no}
-          </Button>
-        ))}
-      </Group>
-      {error && <Text size="sm" c="error" mt={4}>{error}</Text>}
-    </div>
   );
 }
 

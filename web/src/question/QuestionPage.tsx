@@ -40,7 +40,7 @@ export default function QuestionPage() {
   if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return (
-    <Stack maw={820} mx="auto" pb={90}>
+    <Stack maw={820} mx="auto">
       <Group justify="space-between">
         <BackLink to="/">{shell.inbox}</BackLink>
         <Group gap="xs">

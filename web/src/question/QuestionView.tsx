@@ -26,6 +26,7 @@ import classes from './QuestionView.module.css';
 import { approvalsOf, awaitsReader, mayAnswer, ownVote } from './queries';
 import { SimilarQuestions } from './SimilarQuestions';
 import { useText, type QuestionText } from './text';
+import { SnoozedUntil } from './SnoozedUntil';
 import { Tools } from './Tools';
 import { useAnswer } from './useAnswer';
 
@@ -57,17 +58,19 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
   const pending = question.status === 'pending';
   const late = question.status === 'timed_out' && !question.resolution?.late?.length;
   const open = (pending && !question.held) || late;
-  const isBar = question.type === 'approval' && answer.action === undefined;
   const busy = entry !== undefined && entry.state !== 'refused' && entry.state !== 'accepted';
   return (
-    <Stack gap="md" className={classes.view}>
+    <Stack gap="md" className={classes.view} data-page={page || undefined}>
       <header className={classes.plain}>
-        <Group gap={6} mb={6}>
-          <TypeBadge type={question.type} />
-          <RiskBadge risk={question.risk} />
-          <StatusBadge question={question} />
-          <Countdown question={question} />
-        </Group>
+        <div className={classes.head}>
+          <Group gap={6}>
+            <TypeBadge type={question.type} />
+            <RiskBadge risk={question.risk} />
+            <StatusBadge question={question} />
+            <Countdown question={question} />
+          </Group>
+          {pending && <Tools question={question} page={page} onLeave={onSent} />}
+        </div>
         <Title order={page ? 1 : 2} size="h3" ref={heading} tabIndex={-1} className={classes.title}><Visible text={question.title} /></Title>
         <Facts question={question} onTaskPage={onTaskPage} />
         <Announcements deadline={pending ? question.deadline : undefined} />
@@ -76,20 +79,18 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
       {pending && question.held && <Alert color="gray" icon={<Icon name="clock" />} role="status">{text.heldBy(question.held.by.name || text.you)}</Alert>}
       {pending && question.unreached && <Alert color="yellow" role="status">{text.unreached(question.unreached)}</Alert>}
       {entry && <OutboxStatus state={entry.state} problem={entry.problem} />}
-      <AgentWords question={question} page={page} />
+      {pending && question.snoozed_until && <SnoozedUntil question={question} />}
       {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} hashCheck={hashCheck} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
+      <AgentWords question={question} page={page} />
       {pending && <Votes question={question} />}
       {pending && !mayAnswer(question) && <div><Text c="dimmed">{text.notYours}</Text><Deciders question={question.id} /></div>}
       {late && mayAnswer(question) && <Text size="sm">{text.lateOffer}</Text>}
       {open && awaitsReader(question) && !busy && (
-        <Paper withBorder p={isBar ? 'sm' : 'md'} component="section" aria-label={text.theAnswer} className={classes.answer} data-bar={isBar || undefined}>
-          <AnswerForm question={question} answer={answer} hashCheck={question.action_text === undefined ? 'matches' : hashCheck} seen={seen} late={late} />
-        </Paper>
+        <AnswerForm question={question} answer={answer} hashCheck={question.action_text === undefined ? 'matches' : hashCheck} seen={seen} late={late} />
       )}
       {open && awaitsReader(question) && <SimilarQuestions question={question} answer={answer} page={page} />}
       <Discussion question={question} page={page} />
       {pending && <DeadlineNote question={question} />}
-      {pending && <Tools question={question} onLeave={onSent} />}
       {page && pending && mayAnswer(question) && <Deciders question={question.id} />}
       {page && !pending && (
         <Group><Button component="a" href={`/v1/questions/${question.id}/receipt`} download={`${question.id}.receipt.json`} variant="subtle" size="compact-sm" leftSection={<Icon name="download" />}>{text.receipt}</Button></Group>

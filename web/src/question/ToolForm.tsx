@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type KeyboardEvent } from 'react';
 import { api, unwrap } from '@/api/client';
@@ -6,6 +6,7 @@ import type { Question } from '@/api/types';
 import { useText as useShellText } from '@/shell/text';
 import { Dialog } from '@/ui/Dialog';
 import { ErrorAlert } from '@/ui/ErrorAlert';
+import { PeoplePicker } from './PeoplePicker';
 import { useText } from './text';
 
 export type Tool = 'clarify' | 'discuss' | 'assign' | 'withdraw';
@@ -21,7 +22,7 @@ interface Props {
 export function ToolForm({ tool, question, onClose, onDone }: Props) {
   const text = useText();
   const shell = useShellText();
-  const [who, setWho] = useState(question.assignees?.join(', ') ?? '');
+  const [who, setWho] = useState<readonly string[]>(question.assignees ?? []);
   const [words, setWords] = useState('');
   const send = useMutation({ mutationFn: () => submitTool(tool, question.id, who, words), onSuccess: onDone });
   const titles = { clarify: text.clarify, discuss: text.discuss, assign: text.assign, withdraw: text.withdraw };
@@ -33,7 +34,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   return (
     <Dialog opened onClose={onClose} title={titles[tool]}>
       <Stack component="form" onSubmit={(event) => { event.preventDefault(); send.mutate(); }}>
-        {tool === 'assign' && <TextInput data-autofocus label={text.assignLabel} description={text.assignHint} value={who} onChange={(event) => setWho(event.currentTarget.value)} />}
+        {tool === 'assign' && <PeoplePicker question={question.id} value={who} onChange={setWho} />}
         {tool === 'clarify' && <Textarea data-autofocus label={text.clarifyLabel} description={text.clarifyHint} {...field} />}
         {tool === 'discuss' && <Textarea data-autofocus label={text.discussLabel} description={text.discussHint} {...field} />}
         {(tool === 'assign' || tool === 'withdraw') && <Textarea data-autofocus={tool === 'withdraw' || undefined} label={text.assignNote} {...field} minRows={1} />}
@@ -47,7 +48,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   );
 }
 
-function submitTool(tool: Tool, id: string, who: string, words: string): Promise<unknown> {
+function submitTool(tool: Tool, id: string, who: readonly string[], words: string): Promise<unknown> {
   const params = { path: { id } };
   switch (tool) {
     case 'clarify':
@@ -56,9 +57,7 @@ function submitTool(tool: Tool, id: string, who: string, words: string): Promise
       return unwrap(api.POST('/v1/questions/{id}/comments', { params, body: { body: words } }));
     case 'withdraw':
       return unwrap(api.POST('/v1/questions/{id}/cancel', { params, body: words ? { reason: words } : {} }));
-    case 'assign': {
-      const assignees = who.split(/[\s,]+/).filter((name) => name !== '');
-      return unwrap(api.POST('/v1/questions/{id}/assign', { params, body: words ? { assignees, note: words } : { assignees } }));
-    }
+    case 'assign':
+      return unwrap(api.POST('/v1/questions/{id}/assign', { params, body: { assignees: [...who], ...(words ? { note: words } : {}) } }));
   }
 }

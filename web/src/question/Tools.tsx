@@ -1,94 +1,105 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { Keys } from '@/ui/Keys';
-import { lazyComponent } from '@/ui/lazyComponent';
 import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { ErrorAlert } from '@/ui/ErrorAlert';
+import type { IconName } from '@/ui/Icon';
+import { IconButton } from '@/ui/IconButton';
+import { Keys } from '@/ui/Keys';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { useTellRefusal } from '@/ui/problemWords';
 import wrappingButton from '@/ui/WrappingButton.module.css';
 import { showQuestion } from './queries';
 import { rightsOf, type OpenTool, type Rights } from './rights';
 import { snoozeTimes } from './snooze';
 import { useText } from './text';
+import { useSnooze } from './useSnooze';
 
 const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
 const ToolForm = lazyComponent(() => import('./ToolForm').then((module) => module.ToolForm));
+const MoreMenu = lazyComponent(() => import('./MoreMenu').then((module) => module.MoreMenu));
 
 const extensions = ['15m', '1h', '24h'] as const;
 
-/** Shows what the reader can do with a question besides answering it. */
-export function Tools({ question, onLeave }: { question: Question; onLeave?: () => void }) {
-  const { data: me } = useQuery(whoamiQuery);
-  const rights = rightsOf(question, me);
-  return Object.values(rights).some(Boolean) ? <OfferedTools question={question} rights={rights} onLeave={onLeave} /> : null;
+interface Props {
+  question: Question;
+  /** Whether the question is the whole page. */
+  page?: boolean;
+  onLeave?: () => void;
 }
 
-function OfferedTools({ question, rights, onLeave }: { question: Question; rights: Rights; onLeave?: () => void }) {
+/** Shows what the reader can do with a question besides answering it, as signs with their keys. */
+export function Tools(props: Props) {
+  const { data: me } = useQuery(whoamiQuery);
+  const rights = rightsOf(props.question, me);
+  return Object.values(rights).some(Boolean) ? <OfferedTools {...props} rights={rights} /> : null;
+}
+
+function OfferedTools({ question, page, rights, onLeave }: Props & { rights: Rights }) {
   const text = useText();
   const client = useQueryClient();
+  const tellRefusal = useTellRefusal();
   const [open, setOpen] = useState<OpenTool>();
-  const path = { id: question.id };
-  const showResult = (next: Question) => showQuestion(client, next);
-  const extend = useMutation({ mutationFn: (by: string) => unwrap(api.POST('/v1/questions/{id}/extend', { params: { path }, body: { by } })), onSuccess: showResult });
-  const snooze = useMutation({
-    mutationFn: (until: string | undefined) => unwrap(api.POST('/v1/questions/{id}/snooze', { params: { path }, body: until ? { until } : {} })),
-    onSuccess: (next) => {
-      showResult(next);
-      void client.invalidateQueries({ queryKey: ['counts'] });
-      setOpen(undefined);
-      if (next.snoozed_until) onLeave?.();
-    },
+  const close = () => setOpen(undefined);
+  const extend = useMutation({
+    mutationFn: (by: string) => unwrap(api.POST('/v1/questions/{id}/extend', { params: { path: { id: question.id } }, body: { by } })),
+    onSuccess: (next: Question) => showQuestion(client, next),
+    onError: tellRefusal,
+  });
+  const snooze = useSnooze(question, (next) => {
+    close();
+    if (next.snoozed_until) onLeave?.();
   });
   const group = text.group;
-  const tools: { tool: OpenTool; title: string; key?: string; command?: { title: string; run: () => void } }[] = [
-    { tool: 'clarify', title: text.clarify, key: 'b' },
-    { tool: 'discuss', title: text.discuss, key: 'm' },
-    { tool: 'assign', title: text.assign, key: 's' },
-    { tool: 'snooze', title: text.snooze, key: 'h' },
-    { tool: 'extend', title: text.extend, key: '+', command: { title: text.extendBy(text.minutes15), run: () => extend.mutate('15m') } },
-    { tool: 'withdraw', title: text.withdraw },
+  const tools: { tool: OpenTool; title: string; icon: IconName; key: string; command?: { title: string; run: () => void } }[] = [
+    { tool: 'clarify', title: text.clarify, icon: 'ask', key: 'b' },
+    { tool: 'discuss', title: text.discuss, icon: 'comment', key: 'm' },
+    { tool: 'assign', title: text.assign, icon: 'person', key: 's' },
+    { tool: 'snooze', title: text.snooze, icon: 'moon', key: 'h' },
+    { tool: 'extend', title: text.extend, icon: 'clock', key: '+', command: { title: text.extendBy(text.minutes15), run: () => extend.mutate('15m') } },
   ];
   const offered = tools.filter(({ tool }) => rights[tool] && (tool !== 'extend' || question.deadline));
-  useCommands(offered.map(({ tool, title, key, command }) => ({ id: tool, title, group, keys: key ? [key] : undefined, run: () => setOpen(tool), ...command })));
-  const close = () => setOpen(undefined);
+  useCommands([
+    ...offered.map(({ tool, title, key, command }) => ({ id: tool, title, group, keys: [key], run: () => setOpen(tool), ...command })),
+    ...(rights.withdraw ? [{ id: 'withdraw', title: text.withdraw, group, run: () => setOpen('withdraw') }] : []),
+  ]);
   return (
-    <Stack gap="xs">
-      <Group gap="xs">
-        {offered.map(({ tool, title }) => <Button key={tool} size="compact-md" variant="default" onClick={() => setOpen(tool)}>{title}</Button>)}
-      </Group>
-      <SnoozedUntil question={question} onWake={() => snooze.mutate(undefined)} />
-      {extend.error && <ErrorAlert error={extend.error} />}
-      <Suspense>
-      {open === 'extend' && (
-        <Dialog opened onClose={close} title={text.extend}>
-          <Stack gap="xs">
-            {extensions.map((by) => <Button key={by} variant="default" classNames={wrappingButton} onClick={() => { extend.mutate(by); close(); }}>{text.extendBy({ '15m': text.minutes15, '1h': text.hour, '24h': text.day }[by])}</Button>)}
-          </Stack>
-        </Dialog>
-      )}
-      {open === 'snooze' && (
-        <Dialog opened onClose={close} title={text.snoozeTitle}>
-          <SnoozeTimes deadline={question.deadline} onPick={(until) => snooze.mutate(until)} />
-          {snooze.error && <ErrorAlert error={snooze.error} />}
-        </Dialog>
-      )}
-      {open && open !== 'snooze' && open !== 'extend' && (
-        <ToolForm
-          key={open} tool={open} question={question} onClose={close}
-          onDone={() => {
-            close();
-            void client.invalidateQueries({ queryKey: ['questions', 'one', question.id] });
-            void client.invalidateQueries({ queryKey: ['messages'] });
-            if (open === 'withdraw' || open === 'assign') onLeave?.();
-          }}
-        />
-      )}
+    <Group gap={2} ml="auto" role="group" aria-label={text.tools}>
+      {offered.map(({ tool, title, icon, key }) => <IconButton key={tool} icon={icon} label={title} keys={key} size="compact-md" onClick={() => setOpen(tool)} />)}
+      <Suspense fallback={<IconButton icon="more" label={text.more} size="compact-md" disabled />}>
+        <MoreMenu question={question} page={page} onWithdraw={rights.withdraw ? () => setOpen('withdraw') : undefined} />
       </Suspense>
-    </Stack>
+      <Suspense>
+        {open === 'extend' && (
+          <Dialog opened onClose={close} title={text.extend}>
+            <Stack gap="xs">
+              {extensions.map((by) => <Button key={by} variant="default" classNames={wrappingButton} onClick={() => { extend.mutate(by); close(); }}>{text.extendBy({ '15m': text.minutes15, '1h': text.hour, '24h': text.day }[by])}</Button>)}
+            </Stack>
+          </Dialog>
+        )}
+        {open === 'snooze' && (
+          <Dialog opened onClose={close} title={text.snoozeTitle}>
+            <SnoozeTimes deadline={question.deadline} onPick={(until) => snooze.mutate(until)} />
+            {snooze.error && <ErrorAlert error={snooze.error} />}
+          </Dialog>
+        )}
+        {open && open !== 'snooze' && open !== 'extend' && (
+          <ToolForm
+            key={open} tool={open} question={question} onClose={close}
+            onDone={() => {
+              close();
+              void client.invalidateQueries({ queryKey: ['questions', 'one', question.id] });
+              void client.invalidateQueries({ queryKey: ['messages'] });
+              if (open === 'withdraw' || open === 'assign') onLeave?.();
+            }}
+          />
+        )}
+      </Suspense>
+    </Group>
   );
 }
 
@@ -112,17 +123,5 @@ function SnoozeTimes({ deadline, onPick }: { deadline?: string; onPick: (until: 
         </Button>
       ))}
     </Stack>
-  );
-}
-
-function SnoozedUntil({ question, onWake }: { question: Question; onWake: () => void }) {
-  const text = useText();
-  const time = useTime();
-  if (!question.snoozed_until) return null;
-  return (
-    <Group gap="xs">
-      <Text size="sm">{text.snoozed(time.full(question.snoozed_until))}</Text>
-      <Button size="compact-sm" variant="default" onClick={onWake}>{text.wake}</Button>
-    </Group>
   );
 }

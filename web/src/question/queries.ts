@@ -55,3 +55,7 @@ export function ownVote(question: Question): Vote | undefined {
  */
 export const awaitsReader = (question: Question) =>
   mayAnswer(question) && (ownVote(question) === undefined || approvalsOf(question) >= (question.approvals?.required ?? 1));
+
+/** Reads which people may answer a question, and why others may not. */
+export const decidersQuery = (id: string) =>
+  queryOptions({ queryKey: ['deciders', id], queryFn: () => unwrap(api.GET('/v1/questions/{id}/deciders', { params: { path: { id } } })) });

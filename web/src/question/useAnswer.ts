@@ -119,7 +119,8 @@ export type AnswerState = ReturnType<typeof useAnswer>;
 /** Returns why an answer must be confirmed. One key alone never sends a dangerous answer or one of high risk. */
 export function confirmReasonOf(question: Question, values: Values): ConfirmReason | undefined {
   if (question.items.some((item) => picksDanger(item, values[keyOf(item)]))) return 'danger';
-  const isRisky = question.risk === 'high' || question.risk === 'critical';
   const onlyRejects = question.type === 'approval' && Object.values(values).every((value) => value === 'reject');
-  return isRisky && !onlyRejects ? 'risk' : undefined;
+  return isRisky(question) && !onlyRejects ? 'risk' : undefined;
 }
+
+export const isRisky = ({ risk }: Question) => risk === 'high' || risk === 'critical';

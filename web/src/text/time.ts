@@ -39,3 +39,6 @@ export function duration(ms: number): string {
   if (m > 0) return `${m}:${String(s).padStart(2, '0')} min`;
   return `${s} s`;
 }
+
+/** Writes the time that is left: 2 d 3 h, 29 min, 4:05 min. Only the last minutes have seconds. */
+export const timeLeft = (ms: number): string => (ms >= 5 * 60_000 && ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : duration(ms));

@@ -9,12 +9,17 @@ export function ErrorAlert({ error, onRetry }: { error: unknown; onRetry?: () =>
   const text = useText();
   const problem = asProblem(error);
   const words = useProblemWords()(problem);
+  const parts = problem.details.problems ?? [];
+  const [first] = parts;
+  // One problem alone is in the title already. The place of a name in a list tells people nothing.
+  const isSaid = first !== undefined && words.title.endsWith(first.message);
+  const title = isSaid && parts.length === 1 && first.field?.endsWith(']') ? first.message : words.title;
   return (
-    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={words.title || text.failed}>
+    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={title || text.failed}>
       <ProblemHints words={words} />
-      {problem.details.problems && problem.details.problems.length > 0 && (
+      {parts.length > (isSaid ? 1 : 0) && (
         <List size="sm">
-          {problem.details.problems.map((part) => (
+          {parts.map((part) => (
             <List.Item key={`${part.field ?? ''} ${part.message}`}>
               {part.field && <code>{part.field}</code>} {part.message}
             </List.Item>

@@ -28,6 +28,11 @@ const paths = {
   key: 'M15.5 3.5a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM12 12l-8 8.5M6.5 17.5L9 20M17 8.4v.2',
   plus: 'M12 5v14M5 12h14',
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
+  shield: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z',
+  comment: 'M4 5h16v11H10l-5 4v-4H4z',
+  ask: 'M4 5h16v11H10l-5 4v-4H4zM10.2 8.8a1.9 1.9 0 1 1 2.6 1.8c-.5.2-.8.6-.8 1.2M12 13.6v.1',
+  edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
+  note: 'M5 4h14v10l-6 6H5zM13 20v-6h6',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
 } as const;
 
