@@ -45,5 +45,5 @@ func readMigratedRows(ctx context.Context, tx *sql.Tx, query string, last migrat
 	err = scanEach(rs, func(rs rows) (row migratedRow, err error) {
 		return row, rs.Scan(&row.workspace, &row.id, &row.text)
 	}, func(row migratedRow) { page = append(page, row) })
-	return page, err
+	return page, errors.Join(err, rs.Err())
 }

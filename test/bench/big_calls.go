@@ -34,6 +34,7 @@ var bigCalls = []bigCall{
 	{name: "question by a short id", pathOf: func(*bigSide) string { return "/v1/questions/" + bigEnding(3) }},
 	{name: "pending questions", path: "/v1/questions?status=pending&limit=20"},
 	{name: "pending questions for the caller", path: "/v1/questions?status=pending&for=me&limit=5"},
+	{name: "pending questions in the order of the inbox", path: "/v1/questions?status=pending&for=me&sort=inbox&limit=200"},
 	{name: "pending questions of a rare type", path: "/v1/questions?status=pending&type=error_recovery&limit=20"},
 	{name: "pending questions of a rare project", path: "/v1/questions?status=pending&project=rare&limit=20"},
 	{name: "pending questions of an assignee", path: "/v1/questions?status=pending&assignee=someone&limit=20"},

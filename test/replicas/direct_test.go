@@ -31,7 +31,7 @@ func TestDirectAddressKeepsSessionsBehindAPooler(t *testing.T) {
 	if !first.IsPresent() {
 		t.Error("a replica that listens is not present")
 	}
-	if err := second.Notify(t.Context(), store.DefaultWorkspace); err != nil {
+	if err := second.Notify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	patience.Receive(t, "the notification arrives", notified)

@@ -126,7 +126,11 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
   await page.getByRole('alertdialog').waitFor({ state: 'detached' });
   await press(page, '1');
   assert.equal(await answerOf(id), 'keep');
+  // Escape leaves a field, so that the keys work again.
   const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'high' }));
+  await press(page, 'c');
+  await page.getByRole('textbox', { name: 'Comment' }).fill('Not today');
+  await press(page, 'Escape');
   await press(page, 'a');
   await page.getByRole('button', { name: 'Yes, approve' }).waitFor();
   await press(page, 'Escape');
@@ -140,11 +144,13 @@ test('what an action does is read without knowing JSON, and nothing covers it', 
   await server.ask(approval('Write it?', { tool: 'Write', input: { file_path: '/w/shop/price.py', content: `def price(items):\n${before}` } }));
   await server.ask(approval('Change it?', { tool: 'Edit', input: { file_path: '/w/shop/price.py', old_string: before, new_string: '    return round(sum(items) * 1.19)\n', replace_all: true } }));
   await server.ask(approval('Send it?', { tool: 'send_email', input: { to: ['all@shop.example'], subject: 'Prices', body: 'Dear customer,\nall is new.', cc: 'boss@shop.example' } }));
+  await server.ask(approval('Gap?', { command: `ls${' '.repeat(600)}; rm -rf /` }));
   await server.ask(approval('Pay it?', { tool: 'pay', input: { payments: [{ to: 'ACME', amount: 120.5 }, { to: 'Globex', amount: 99 }] } }));
   const wants = {
     'Write it?': ['Writes /w/shop/price.py', 'def price(items):', '"tool": "Write"'],
-    'Change it?': ['Changes /w/shop/price.py', '- ' + before.trimEnd(), '+     return round(sum(items) * 1.19)', '{"replace_all": true}'],
+    'Change it?': ['Changes /w/shop/price.py', '- ' + before.trimEnd(), '+     return round(sum(items) * 1.19)', 'In every place that has this text:'],
     'Send it?': ['Sends to all@shop.example', 'Prices', 'Dear customer,', '{"cc": "boss@shop.example"}'],
+    'Gap?': ['600 × U+0020', '; rm -rf /'],
     'Pay it?': ['With the list payments', 'ACME', '120.5', 'Globex', '"tool": "pay"'],
   };
   for (const [width, height] of [[1280, 800], [390, 844]]) {
@@ -152,7 +158,7 @@ test('what an action does is read without knowing JSON, and nothing covers it', 
     for (const [title, texts] of Object.entries(wants)) {
       await visit(page, `/?q=${encodeURIComponent(title)}`);
       const row = page.locator('[data-row]', { hasText: title });
-      if (title !== 'Pay it?') await row.getByText(title === 'Send it?' ? 'all@shop.example' : '/w/shop/price.py').waitFor();
+      if (title !== 'Pay it?' && title !== 'Gap?') await row.getByText(title === 'Send it?' ? 'all@shop.example' : '/w/shop/price.py').waitFor();
       await row.click();
       await page.getByRole('heading', { name: title }).waitFor();
       const runs = page.getByRole('region', { name: 'What will run' });
@@ -326,6 +332,11 @@ test('beside answering: see who may, extend, ask back, comment, put off, withdra
   assert.equal(new URL(page.url()).pathname, `/questions/${id}`);
   await press(page, 'm');
   await page.getByLabel('Your comment').fill('Wait for Ann.');
+  // A dialog that is closed by accident keeps what was typed.
+  await press(page, 'Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await press(page, 'm');
+  assert.equal(await page.getByLabel('Your comment').inputValue(), 'Wait for Ann.');
   await page.getByLabel('Your comment').press('Control+Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('Wait for Ann.').waitFor();

@@ -77,7 +77,7 @@ test('the sheet behind ? lists the keys that act, and letters that are typed do 
   await page.getByRole('textbox', { name: 'What shall it be?' }).waitFor();
   await press(page, '?');
   const sheet = page.getByRole('dialog', { name: 'Keys' });
-  await sheet.getByText('Next question').waitFor();
+  await sheet.getByText('Next question', { exact: true }).waitFor();
   await press(page, 'j');
   await press(page, 'Escape');
   await sheet.waitFor({ state: 'detached' });

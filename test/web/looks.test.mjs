@@ -81,9 +81,10 @@ for (const [name, chosen] of Object.entries({ plain: {}, contrast: { contrast: '
     await visit(page, '/approvals?project=alike');
     await page.locator('[data-row]').nth(1).waitFor();
     await press(page, 't');
-    await dialog.getByRole('checkbox').first().check();
+    await page.locator('section').getByRole('checkbox').first().waitFor();
     await assertLooks('together');
-    await close();
+    await press(page, 'Escape');
+    await page.setViewportSize({ width: 1440, height: 900 });
 
     await visit(page, '/settings/appearance');
     const { id } = await server.ask({ ...approval('Jetzt ausliefern?', { tool: 'bash', command: 'make deploy' }, { risk: 'medium', priority: 0 }), timeout: '30m' });

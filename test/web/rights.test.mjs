@@ -39,7 +39,7 @@ async function as(handle) {
 async function offered(page) {
   const tools = page.getByRole('group', { name: 'Besides answering' });
   if (await tools.count() === 0) return [];
-  const names = await tools.getByRole('button').evaluateAll((all) => all.map((button) => button.getAttribute('aria-label')));
+  const names = await tools.getByRole('button').evaluateAll((all) => all.map((button) => button.title));
   await tools.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem').first().waitFor();
   const more = await page.getByRole('menuitem').allTextContents();

@@ -1,11 +1,11 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
-import type { Question } from '@/api/types';
 import { usePreference } from '@/shell/preferences';
 import { Visible } from '@/text/Visible';
 import classes from './List.module.css';
 import { Row } from './Row';
-import { headingOf, layOut, sectionsOf, type InboxOrder, type Section } from './sections';
+import { questionsOf, type Row as ListRow } from './alike';
+import { headingOf, layOut, type InboxOrder, type Section } from './sections';
 import { useText } from './text';
 
 /** The number of rows that are rendered above and below the visible ones. */
@@ -16,25 +16,29 @@ const headingHeight = 30;
 const rowHeights = { wide: { comfortable: 48, compact: 36 }, narrow: { comfortable: 56, compact: 46 } };
 
 interface Props {
-  questions: Question[];
+  sections: Section[];
   gone: ReadonlySet<string>;
   order: InboxOrder;
-  selected?: string;
+  /** The row that is open beside the list. */
+  selected?: ListRow;
+  /** The ids of the questions that the reader has chosen to treat together. */
+  chosen: ReadonlySet<string>;
   more: boolean;
   onMore: () => void;
-  onOpen: (id: string, event: MouseEvent) => void;
+  onOpen: (row: ListRow, event: MouseEvent) => void;
+  /** Called when the reader chooses a row or takes it out, and whether all rows from the last one on go with it. */
+  onChoose: (row: ListRow, range: boolean) => void;
 }
 
 /**
  * Shows the list under the headings of its sections. Only the rows near the visible ones are rendered, however many there
  * are. All rows have the same height, so finding them needs no library.
  */
-export function List({ questions, gone, order, selected, more, onMore, onOpen }: Props) {
+export function List({ sections, gone, order, selected, chosen, more, onMore, onOpen, onChoose }: Props) {
   const [density] = usePreference('density');
   const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
   const scroller = useRef<HTMLDivElement>(null);
   const height = rowHeights[wide ? 'wide' : 'narrow'][density];
-  const sections = useMemo(() => sectionsOf(questions, order), [questions, order]);
   // A list that has only the last section needs no heading.
   const heading = order !== 'inbox' || sections.some((section) => section.key !== 'rest') ? headingHeight : 0;
   const [view, setView] = useState({ top: 0, height: 900 });
@@ -54,10 +58,10 @@ export function List({ questions, gone, order, selected, more, onMore, onOpen }:
   const isNearEnd = end - view.top - view.height < 40 * height;
   useEffect(() => {
     if (more && isNearEnd) onMore();
-  }, [isNearEnd, more, onMore, questions.length]);
+  }, [isNearEnd, more, onMore, sections]);
   const selectedTop = useMemo(() => {
     for (const { section, top } of parts) {
-      const at = section.questions.findIndex((question) => question.id === selected);
+      const at = selected ? section.rows.indexOf(selected) : -1;
       if (at >= 0) return top + at * height;
     }
     return undefined;
@@ -73,7 +77,7 @@ export function List({ questions, gone, order, selected, more, onMore, onOpen }:
     <div ref={scroller} className={classes.list} data-scroller>
       {parts.map(({ section, top }, n) => (
         <SectionRows
-          key={`${n} ${section.key}`} section={section} order={order} gone={gone} selected={selected} more={more && n === parts.length - 1} onOpen={onOpen}
+          key={`${n} ${section.key}`} section={section} order={order} gone={gone} selected={selected} chosen={chosen} more={more && n === parts.length - 1} onOpen={onOpen} onChoose={onChoose}
           heading={heading > 0} height={height} first={Math.floor((view.top - top) / height) - overscan} last={Math.ceil((view.top + view.height - top) / height) + overscan}
         />
       ))}
@@ -81,7 +85,7 @@ export function List({ questions, gone, order, selected, more, onMore, onOpen }:
   );
 }
 
-interface SectionProps extends Pick<Props, 'gone' | 'order' | 'selected' | 'more' | 'onOpen'> {
+interface SectionProps extends Pick<Props, 'gone' | 'order' | 'selected' | 'chosen' | 'more' | 'onOpen' | 'onChoose'> {
   section: Section;
   /** Whether the heading is shown. */
   heading: boolean;
@@ -91,10 +95,10 @@ interface SectionProps extends Pick<Props, 'gone' | 'order' | 'selected' | 'more
   last: number;
 }
 
-function SectionRows({ section, order, gone, selected, more, onOpen, heading, height, first, last }: SectionProps) {
+function SectionRows({ section, order, gone, selected, chosen, more, onOpen, onChoose, heading, height, first, last }: SectionProps) {
   const text = useText();
   const id = useId();
-  const { questions } = section;
+  const { questions, rows } = section;
   const waiting = useMemo(() => questions.filter((question) => question.status === 'pending' && !gone.has(question.id)).length, [questions, gone]);
   const from = Math.max(0, first);
   return (
@@ -104,10 +108,13 @@ function SectionRows({ section, order, gone, selected, more, onOpen, heading, he
           <Visible text={headingOf(section, order, text)} /> <span className={classes.count}>{waiting}{more ? '+' : ''}</span>
         </h2>
       )}
-      <ul className={classes.rows} style={{ height: questions.length * height }} aria-label={heading ? undefined : text.list} aria-labelledby={heading ? id : undefined}>
-        {questions.slice(from, Math.max(from, last)).map((question, n) => (
-          <li key={question.id} className={classes.item} style={{ height, transform: `translateY(${(from + n) * height}px)` }} aria-setsize={more ? -1 : questions.length} aria-posinset={from + n + 1}>
-            <Row question={question} order={order} selected={question.id === selected} gone={gone.has(question.id)} onOpen={onOpen} />
+      <ul className={classes.rows} style={{ height: rows.length * height }} aria-label={heading ? undefined : text.list} aria-labelledby={heading ? id : undefined}>
+        {rows.slice(from, Math.max(from, last)).map((row, n) => (
+          <li key={row.question.id} className={classes.item} style={{ height, transform: `translateY(${(from + n) * height}px)` }} aria-setsize={more ? -1 : rows.length} aria-posinset={from + n + 1}>
+            <Row
+              row={row} order={order} selected={row === selected} waiting={questionsOf(row).filter((question) => question.status === 'pending' && !gone.has(question.id)).length}
+              chosen={questionsOf(row).every(({ id }) => chosen.has(id))} choosing={chosen.size > 0} onOpen={onOpen} onChoose={onChoose}
+            />
           </li>
         ))}
       </ul>

@@ -1,5 +1,3 @@
-import { Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { memo, useMemo, type MouseEvent } from 'react';
 import type { Question } from '@/api/types';
 import { readableOf, subjectOf } from '@/preview/shape';
@@ -10,9 +8,11 @@ import { answersText } from '@/question/item';
 import { useText as useQuestionText, type QuestionText } from '@/question/text';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
+import hiddenClasses from '@/ui/Hidden.module.css';
 import { Icon } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
 import classes from './Row.module.css';
+import type { Row as ListRow } from './alike';
 import type { InboxOrder } from './sections';
 import { useText } from './text';
 
@@ -20,26 +20,42 @@ import { useText } from './text';
 const usualPriority = 2;
 
 interface Props {
-  question: Question;
+  row: ListRow;
   order: InboxOrder;
   selected: boolean;
-  /** Whether the reader has just answered the question. */
-  gone: boolean;
-  onOpen: (id: string, event: MouseEvent) => void;
+  /** How many questions of the row wait for an answer. */
+  waiting: number;
+  /** Whether the reader has chosen the row to treat it together with others. */
+  chosen: boolean;
+  /** Whether the reader has chosen any row. */
+  choosing: boolean;
+  onOpen: (row: ListRow, event: MouseEvent) => void;
+  onChoose: (row: ListRow, range: boolean) => void;
 }
 
-/** Shows a question in the list on two lines: its title, then what presses, who asks and what for. */
-export const Row = memo(function Row({ question, order, selected, gone, onOpen }: Props) {
-  const ended = gone || question.status !== 'pending';
+/**
+ * Shows a question in the list, or several alike ones, on two lines: the title, then what presses, who asks and what for. The
+ * sign of the type is also the box that chooses the row.
+ */
+export const Row = memo(function Row({ row, order, selected, waiting, chosen, choosing, onOpen, onChoose }: Props) {
+  const text = useText();
+  const words = useQuestionText();
+  const { question, alike } = row;
   return (
-    <Link
-      to="/questions/$id" params={{ id: question.id }} className={classes.row} data-row={question.id} data-done={ended || undefined}
-      aria-current={selected ? 'true' : undefined} onClick={(event) => onOpen(question.id, event)} preload={false}
-    >
-      <span className={classes.sign}><TypeIcon type={question.type} /></span>
-      <span className={classes.title}><Visible text={question.title} /></span>
-      <span className={classes.line}>{ended ? <Ending question={question} /> : <Facts question={question} order={order} />}</span>
-    </Link>
+    <div className={classes.row} data-selected={selected || undefined} data-chosen={chosen || undefined}>
+      <label className={classes.choose} data-choosing={choosing || undefined}>
+        <span className={classes.sign}><TypeIcon type={question.type} /></span>
+        <input type="checkbox" tabIndex={-1} checked={chosen} aria-label={text.chooseRow(question.title)} onClick={(event) => onChoose(row, event.shiftKey)} onChange={() => undefined} />
+      </label>
+      <a
+        href={`/questions/${question.id}`} className={classes.link} data-row={question.id} data-done={waiting === 0 || undefined} aria-current={selected ? 'true' : undefined}
+        onClick={(event) => onOpen(row, event)}
+      >
+        <span className={hiddenClasses.hidden}>{words[`type_${question.type}`]}: </span>
+        <span className={classes.title}><Visible text={question.title} />{alike && <span className={classes.times}>{` ×${waiting || alike.length}`}</span>}</span>
+        <span className={classes.line}>{waiting === 0 ? <Ending question={question} /> : <Facts question={question} order={order} isSeveral={alike !== undefined} />}</span>
+      </a>
+    </div>
   );
 });
 
@@ -48,27 +64,27 @@ function Ending({ question }: { question: Question }) {
   const words = useQuestionText();
   const answers = question.resolution?.answers;
   return (
-    <Text span size="xs" truncate>
+    <span className={classes.ending}>
       <Icon name="check" size={12} /> {question.status === 'pending' ? text.done : words[`status_${question.status}`]}{answers && `: ${answersText(question, answers, words)}`}
-    </Text>
+    </span>
   );
 }
 
 /** Shows what presses, who asks and what for. A narrow list cuts the end of the line off, so what the action is about comes last. */
-function Facts({ question, order }: { question: Question; order: InboxOrder }) {
+function Facts({ question, order, isSeveral }: { question: Question; order: InboxOrder; isSeveral: boolean }) {
   const text = useText();
   const words = useQuestionText();
   const time = useTime();
   const now = useNow();
-  const subject = useMemo(() => (question.action_text === undefined ? undefined : subjectOf(readableOf(question.action_text).shape)), [question.action_text]);
+  const subject = useMemo(() => (question.action_text === undefined || isSeveral ? undefined : subjectOf(readableOf(question.action_text).shape)), [question.action_text, isSeveral]);
   const facts = [...leadingFacts(question, order, text, words), time.relative(question.created_at, now)];
   return (
     <>
       <RiskText risk={question.risk} />
       {question.deadline && <Countdown question={question} brief />}
       {question.priority !== usualPriority && <span className={classes.priority} title={text.priorityHint(question.priority)}>{text.priorityShort(question.priority)}</span>}
-      <Text span size="xs" c="dimmed" truncate className={subject ? classes.facts : undefined}><Visible text={facts.join(' · ')} /></Text>
-      {subject && <Text span ff="monospace" className={classes.subject}><Visible text={subject} strict /></Text>}
+      <span className={classes.facts} data-beside={subject !== undefined || undefined}><Visible text={facts.join(' · ')} /></span>
+      {subject && <span className={classes.subject}><Visible text={subject} strict /></span>}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Question } from '@/api/types';
 import type { Preferences } from '@/shell/preferences';
+import { gatherAlike, type Row } from './alike';
 import type { useText } from './text';
 
 export type InboxOrder = Preferences['inboxOrder'];
@@ -8,6 +9,7 @@ export type InboxOrder = Preferences['inboxOrder'];
 export interface Section {
   key: string;
   questions: Question[];
+  rows: Row[];
 }
 
 const keys: Record<InboxOrder, (question: Question) => string> = {
@@ -16,16 +18,16 @@ const keys: Record<InboxOrder, (question: Question) => string> = {
   project: (question) => question.project,
 };
 
-/** Splits a list that the server has put in this order into its sections. */
-export function sectionsOf(questions: Question[], order: InboxOrder): Section[] {
-  const sections: Section[] = [];
+/** Splits a list that the server has put in this order into its sections, and gathers alike questions within each. */
+export function sectionsOf(questions: Question[], order: InboxOrder, singly: ReadonlySet<string>): Section[] {
+  const sections: { key: string; questions: Question[] }[] = [];
   for (const question of questions) {
     const key = keys[order](question);
     const last = sections.at(-1);
     if (last?.key === key) last.questions.push(question);
     else sections.push({ key, questions: [question] });
   }
-  return sections;
+  return sections.map((section) => ({ ...section, rows: gatherAlike(section.questions, singly) }));
 }
 
 /** Returns where the rows of each section begin, and where the last row ends, in pixels. Each section has a heading above its rows. */
@@ -34,7 +36,7 @@ export function layOut(sections: Section[], heading: number, row: number): { par
   let end = 0;
   for (const section of sections) {
     parts.push({ section, top: end + heading });
-    end += heading + section.questions.length * row;
+    end += heading + section.rows.length * row;
   }
   return { parts, end };
 }

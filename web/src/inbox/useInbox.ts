@@ -9,7 +9,7 @@ import { asProblem } from '@/api/problem';
 import type { EventType, Question } from '@/api/types';
 import { storeInbox, readStoredInbox } from '@/offline/storedInbox';
 import { onOutbox, outbox } from '@/outbox/outbox';
-import { onUndone } from '@/question/held';
+import { heldAnswers, onHeld, onUndone } from '@/question/held';
 import { readQuestion } from '@/question/queries';
 import { isFiltered, queryOf, type Filter } from './filter';
 import type { InboxOrder } from './sections';
@@ -81,8 +81,15 @@ async function readPart(filter: Filter, order: InboxOrder, cursor: string | unde
 function useAnsweredIds(): ReadonlySet<string> {
   const [answered, setAnswered] = useState(() => addOutbox(new Set()));
   useEffect(() => onOutbox(() => setAnswered(addOutbox)), []);
+  useEffect(() => onHeld(() => setAnswered(addHeld)), []);
   useEffect(() => onUndone((id) => setAnswered((before) => new Set([...before].filter((each) => each !== id)))), []);
   return answered;
+}
+
+/** Returns the ids with those of the answers that can still be undone. */
+function addHeld(ids: ReadonlySet<string>): ReadonlySet<string> {
+  const held = heldAnswers().flatMap((entry) => entry.ids);
+  return held.every((id) => ids.has(id)) ? ids : new Set([...ids, ...held]);
 }
 
 /** Returns the ids with those of the answers in the outbox, and without those of refused ones. */

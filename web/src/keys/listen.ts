@@ -55,6 +55,9 @@ function onKey(event: KeyboardEvent) {
   if (found.kind === 'run') {
     event.preventDefault();
     found.command.run();
+  } else if (typing && key === 'Escape' && event.target instanceof HTMLElement) {
+    // The keys work again. What was typed stays.
+    event.target.blur();
   }
 }
 

@@ -5,7 +5,8 @@ import { useText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { Code } from './Code';
 import classes from './Action.module.css';
-import { readableOf } from './shape';
+import { SuspiciousNote } from './Preview';
+import { readableOf, textsOf } from './shape';
 import { ShapeView } from './ShapeView';
 
 /** The result of checking a hash against the bytes that are shown. */
@@ -68,14 +69,16 @@ export function ActionView({ action, hash, hashCheck, fate = 'runs', page, onSee
   );
 }
 
-/** Shows all of an action: what it does, as people read it, and every other field. */
-export function ActionText({ action, label }: { action: string; label: string }) {
+/** Shows all of an action: what it does, as people read it, and every other field. The fields that the page has shown already are left out. */
+export function ActionText({ action, label, shownRest }: { action: string; label: string; shownRest?: string }) {
   const text = useText();
   const { shape, rest } = useMemo(() => readableOf(action), [action]);
+  const shown = useMemo(() => [...textsOf(shape), rest].join('\n'), [shape, rest]);
   return (
     <>
+      <SuspiciousNote text={shown} strict />
       <ShapeView shape={shape} label={label} />
-      {rest && (
+      {rest && rest !== shownRest && (
         <div>
           <Text size="xs" fw={600}>{text.with}</Text>
           <Code text={rest} strict label={`${label}: ${text.with}`} />
@@ -86,7 +89,7 @@ export function ActionText({ action, label }: { action: string; label: string })
 }
 
 /** Calls onSeen once the end of the action has been on the screen, above the bar with the choices. */
-function useEndSeen(onSeen?: () => void) {
+export function useEndSeen(onSeen?: () => void) {
   const end = useRef<HTMLDivElement>(null);
   const latest = useRef(onSeen);
   useEffect(() => {
@@ -101,8 +104,9 @@ function useEndSeen(onSeen?: () => void) {
       document.removeEventListener('scroll', look, true);
     }
     function look() {
-      if (!element) return;
-      const bar = document.querySelector('[data-answer-bar]')?.getBoundingClientRect().top;
+      // An element that is not laid out is nowhere.
+      if (!element || element.getClientRects().length === 0) return;
+      const bar = element.closest('[data-question]')?.querySelector('[data-answer-bar]')?.getBoundingClientRect().top;
       if (element.getBoundingClientRect().top > Math.min(bar ?? Infinity, innerHeight)) return;
       stop();
       latest.current?.();

@@ -1,23 +1,21 @@
 import { Text } from '@mantine/core';
-import { Suspense, useMemo } from 'react';
+import { Suspense } from 'react';
 import { useText } from '@/question/text';
 import { Visible } from '@/text/Visible';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { Code } from './Code';
 import classes from './Code.module.css';
-import { Rows, SuspiciousNote } from './Preview';
-import { longTextsOf, subjectOf, textsOf, type Shape } from './shape';
+import { Rows } from './Preview';
+import { longTextsOf, subjectOf, type Shape } from './shape';
 
 const Source = lazyComponent(() => import('./Source').then((module) => module.Source));
 const Difference = lazyComponent(() => import('./Source').then((module) => module.Difference));
 
 /** Shows what an action does: a command, the text of a file, its changes, a message, a table, or else the JSON. */
 export function ShapeView({ shape, label }: { shape: Shape; label: string }) {
-  const shown = useMemo(() => textsOf(shape).join('\n'), [shape]);
   return (
     <>
       {shape.kind !== 'command' && <div><Does shape={shape} /></div>}
-      <SuspiciousNote text={shown} strict />
       <Content shape={shape} label={label} />
     </>
   );
@@ -37,16 +35,20 @@ export function Does({ shape }: { shape: Shape }) {
 }
 
 function Content({ shape, label }: { shape: Shape; label: string }) {
+  const text = useText();
   switch (shape.kind) {
     case 'command':
       return <Code text={shape.command} strict shell label={label} />;
     case 'write':
       return <Suspense fallback={<Code text={shape.content} strict label={label} />}><Source text={shape.content} path={shape.path} label={label} /></Suspense>;
     case 'edit':
-      return shape.changes.map(({ before, after }, at) => (
-        <Suspense key={at} fallback={<Code text={wholeChange(before, after)} diff strict label={label} />}>
-          <Difference before={before} after={after} path={shape.path} label={label} />
-        </Suspense>
+      return shape.changes.map(({ before, after, everywhere }, at) => (
+        <div key={at}>
+          {everywhere && <Text size="sm" fw={600}>{text.everywhere}</Text>}
+          <Suspense fallback={<Code text={wholeChange(before, after)} diff strict label={label} />}>
+            <Difference before={before} after={after} path={shape.path} label={label} />
+          </Suspense>
+        </div>
       ));
     case 'patch':
       return <Code text={shape.patch} diff strict label={label} />;
@@ -63,10 +65,10 @@ function Content({ shape, label }: { shape: Shape; label: string }) {
       return (
         <>
           <Code text={shape.json} strict label={label} />
-          {longTextsOf(shape.json).map(({ path, text }) => (
+          {longTextsOf(shape.json).map(({ path, text: long }) => (
             <div key={path}>
               <Text size="xs" fw={600} ff="monospace"><Visible text={path} strict /></Text>
-              <Code text={text} strict label={`${label}: ${path}`} />
+              <Code text={long} strict label={`${label}: ${path}`} />
             </div>
           ))}
         </>

@@ -31,13 +31,23 @@ const Lines = memo(function Lines({ lines, label }: { lines: Line[]; label: stri
     <div className={codeClasses.code} dir="ltr" role="group" aria-label={label} tabIndex={0}>
       {blocks.map((block, at) => (
         <div key={at} className={blocks.length > 1 ? codeClasses.far : undefined}>
-          {block.map((line, n) => <div key={n} className={line.sign === '+' ? codeClasses.added : line.sign === '-' ? codeClasses.removed : undefined}>{line.sign && `${line.sign} `}<Tokens tokens={line.tokens} />{'\n'}</div>)}
+          {block.map((line, n) => <div key={n} className={line.sign === '+' ? codeClasses.added : line.sign === '-' ? codeClasses.removed : undefined}>{line.sign && `${line.sign} `}<Tokens tokens={line.tokens} marksEnd={line.sign === '+' || line.sign === '-'} />{'\n'}</div>)}
         </div>
       ))}
     </div>
   );
 });
 
-function Tokens({ tokens }: { tokens: Token[] }) {
-  return tokens.map(({ text, role }, at) => (role ? <span key={at} className={classes[role]}>{text}</span> : <Visible key={at} text={text} strict />));
+/** Shows a line in its colours. In a changed line, blanks at the end are marked. */
+function Tokens({ tokens, marksEnd }: { tokens: Token[]; marksEnd: boolean }) {
+  const blanks = marksEnd ? (/[ \t]+$/.exec(tokens.at(-1)?.text ?? '')?.[0] ?? '') : '';
+  return (
+    <>
+      {tokens.map(({ text, role }, at) => {
+        const shown = at === tokens.length - 1 ? text.slice(0, text.length - blanks.length) : text;
+        return role ? <span key={at} className={classes[role]}>{shown}</span> : <Visible key={at} text={shown} strict />;
+      })}
+      {blanks && <span className={codeClasses.blanks}>{blanks}</span>}
+    </>
+  );
 }

@@ -17,10 +17,10 @@ describe('an action as people read it', () => {
 
   it('is one change of a file, or several', () => {
     expect(read('{"tool":"Edit","input":{"file_path":"a","old_string":"x","new_string":"","replace_all":true}}')).toEqual({
-      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: '' }] }, rest: '"tool": "Edit"\n"input": {"replace_all": true}',
+      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: '', everywhere: true }] }, rest: '"tool": "Edit"',
     });
-    expect(read('{"path":"a","edits":[{"oldText":"x","newText":"y"},{"oldText":"p","newText":"q"}]}')).toEqual({
-      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: 'y' }, { before: 'p', after: 'q' }] }, rest: '',
+    expect(read('{"path":"a","edits":[{"oldText":"x","newText":"y"},{"oldText":"p","newText":"q","replaceAll":true}]}')).toEqual({
+      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: 'y' }, { before: 'p', after: 'q', everywhere: true }] }, rest: '',
     });
   });
 
@@ -46,6 +46,10 @@ describe('an action as people read it', () => {
     '{"to":"a","subject":7,"body":"x"}',
     '{"to":["a",7],"body":"x"}',
     '{"path":7,"content":"x"}',
+    '{"path":"a\\nb","content":"x"}',
+    '{"to":"a","subject":"Hi\\nBcc: b","body":"x"}',
+    '{"to":["a\\nb"],"body":"x"}',
+    '{"path":"a","old_string":"x","new_string":"y","replace_all":"no"}',
     '{"path":"a","edits":[{"old_string":"x","new_string":"y","hidden":"z"}]}',
     '{"path":"a","edits":[]}',
     '{"path":"a","old_string":"x","new_string":"y","edits":[{"old_string":"p","new_string":"q"}]}',

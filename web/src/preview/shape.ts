@@ -1,10 +1,18 @@
 import { canonicalJSON, commandOf, elementsOf, fieldsOf, fieldsOfAction, indentJSON, isJSON, type ActionField } from '@/api/exact';
 
+/** A change of a text. */
+interface Change {
+  before: string;
+  after: string;
+  /** Whether every place is changed that has the text. */
+  everywhere?: boolean;
+}
+
 /** What an action does, if its fields tell. */
 export type Shape =
   | { kind: 'command'; command: string }
   | { kind: 'write'; path: string; content: string }
-  | { kind: 'edit'; path: string; changes: { before: string; after: string }[] }
+  | { kind: 'edit'; path: string; changes: Change[] }
   | { kind: 'patch'; patch: string }
   | { kind: 'message'; to: string; subject?: string; body: string }
   | { kind: 'table'; name: string; rows: string[][] }
@@ -24,6 +32,7 @@ const names = {
   content: ['content', 'contents', 'file_text', 'new_source'],
   before: ['old_string', 'oldString', 'old_str', 'oldText'],
   after: ['new_string', 'newString', 'new_str', 'newText'],
+  everywhere: ['replace_all', 'replaceAll'],
   edits: ['edits'],
   patch: ['patch', 'diff', 'patchText', 'patch_text'],
   to: ['to', 'recipient', 'recipients', 'channel', 'chat_id'],
@@ -67,13 +76,19 @@ class Fields {
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** Returns a text that is shown on one line. With a line break in it, it could look like more than one. */
+  line(part: Part): string | undefined {
+    const text = this.text(part);
+    return text === undefined || /[\n\r]/.test(text) ? undefined : text;
+  }
+
   take(field: ActionField) {
     this.taken.add(field);
   }
 }
 
 function editOf(fields: Fields): Shape | undefined {
-  const path = fields.text('path');
+  const path = fields.line('path');
   if (!path) return undefined;
   const change = changeOf(fields);
   if (change) return fields.all.some(({ name }) => names.edits.includes(name)) ? undefined : { kind: 'edit', path, changes: [change] };
@@ -81,19 +96,22 @@ function editOf(fields: Fields): Shape | undefined {
   if (!field || fields.value('edits') === undefined) return undefined;
   const changes = elementsOf(field.value).map((element) => {
     const inner = element.startsWith('{') ? fieldsOf(element).map(({ name, value }) => ({ name: JSON.parse(name) as string, value, line: '' })) : [];
+    const taken = new Set<ActionField>();
+    const each = changeOf(new Fields(inner, taken));
     // An edit with further fields would lose them here.
-    return inner.length === 2 ? changeOf(new Fields(inner, new Set())) : undefined;
+    return taken.size === inner.length ? each : undefined;
   });
   return changes.length > 0 && changes.every((each) => each !== undefined) ? { kind: 'edit', path, changes } : undefined;
 }
 
-function changeOf(fields: Fields): { before: string; after: string } | undefined {
-  const [before, after] = [fields.text('before'), fields.text('after')];
-  return before === undefined || after === undefined ? undefined : { before, after };
+function changeOf(fields: Fields): Change | undefined {
+  const [before, after, everywhere] = [fields.text('before'), fields.text('after'), fields.value('everywhere')];
+  if (before === undefined || after === undefined || ![undefined, true, false].includes(everywhere as boolean | undefined)) return undefined;
+  return everywhere === true ? { before, after, everywhere } : { before, after };
 }
 
 function writeOf(fields: Fields): Shape | undefined {
-  const [path, content] = [fields.text('path'), fields.text('content')];
+  const [path, content] = [fields.line('path'), fields.text('content')];
   return path && content !== undefined ? { kind: 'write', path, content } : undefined;
 }
 
@@ -106,9 +124,9 @@ function messageOf(fields: Fields): Shape | undefined {
   const to = fields.value('to');
   const people = typeof to === 'string' ? [to] : Array.isArray(to) && to.every((each) => typeof each === 'string') ? to : [];
   const body = fields.text('body');
-  if (people.length === 0 || !body) return undefined;
+  if (people.length === 0 || !body || people.some((each) => /[\n\r]/.test(each))) return undefined;
   const hasSubject = fields.all.some(({ name }) => names.subject.includes(name));
-  const subject = fields.text('subject');
+  const subject = fields.line('subject');
   return hasSubject && subject === undefined ? undefined : { kind: 'message', to: people.join(', '), subject, body };
 }
 

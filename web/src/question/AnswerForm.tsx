@@ -19,7 +19,7 @@ import { ItemField, Prompt } from './ItemField';
 import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
 import { DecisionMismatch } from './sign';
 import { useText } from './text';
-import { isRisky, type AnswerState, type ConfirmReason } from './useAnswer';
+import type { AnswerState, ConfirmReason } from './useAnswer';
 
 interface Props {
   question: Question;
@@ -143,7 +143,7 @@ export function AnswerForm(props: Props) {
       <section aria-label={text.theAnswer} className={barClasses.bar} data-answer-bar>
         {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
         {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
-        {!answer.doubt && isRisky(question) && question.action_text !== undefined && !props.seen && <Text size="sm" c="dimmed"><Icon name="warning" size={12} /> {text.unread}</Text>}
+        {!answer.doubt && question.action_text !== undefined && !props.seen && <Text size="sm" c="dimmed"><Icon name="warning" size={12} /> {text.unread}</Text>}
         {comments && (
           <Textarea ref={comment} label={text.comment} description={text.commentHint} autosize minRows={2} maxRows={10} value={answer.comment} onChange={(event) => answer.setComment(event.currentTarget.value)} />
         )}

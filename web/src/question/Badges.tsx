@@ -1,6 +1,7 @@
-import { Badge, Text, VisuallyHidden } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import type { Question } from '@/api/types';
 import { Icon, type IconName } from '@/ui/Icon';
+import classes from './Badges.module.css';
 import { decisionOf } from './item';
 import { awaitsReader } from './queries';
 import { useText } from './text';
@@ -17,17 +18,17 @@ export function TypeBadge({ type }: { type: Question['type'] }) {
   return <Badge variant="default" flex="0 1 auto" miw={44} leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
 }
 
-/** Shows the type as a sign. Its name is for screen readers and for the pointer. */
+/** Shows the type as a sign. Its name is for the pointer; the caller says it to screen readers. */
 export function TypeIcon({ type }: { type: Question['type'] }) {
   const text = useText();
-  return <Text span c={`var(--mantine-color-${types[type].color}-text)`} title={text[`type_${type}`]} lh={0}><Icon name={types[type].icon} size={16} /><VisuallyHidden>{text[`type_${type}`]}: </VisuallyHidden></Text>;
+  return <span style={{ color: `var(--mantine-color-${types[type].color}-text)`, lineHeight: 0 }} title={text[`type_${type}`]}><Icon name={types[type].icon} size={16} /></span>;
 }
 
 /** Shows the risk as a small text with a sign. A low risk needs neither. */
 export function RiskText({ risk }: { risk: Question['risk'] }) {
   const text = useText();
   if (risk === 'low') return null;
-  return <Text span size="xs" fw={isGrave(risk) ? 700 : undefined} c={isGrave(risk) ? 'var(--mantine-color-error)' : 'dimmed'} flex="none"><Icon name="warning" size={12} /> {text[`risk_${risk}`]}</Text>;
+  return <span className={classes.risk} data-grave={isGrave(risk) || undefined}><Icon name="warning" size={12} /> {text[`risk_${risk}`]}</span>;
 }
 
 const isGrave = (risk: Question['risk']) => risk === 'high' || risk === 'critical';

@@ -1,5 +1,5 @@
 import { Text, VisuallyHidden } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Question } from '@/api/types';
 import { timeLeft } from '@/text/time';
 import { Icon } from '@/ui/Icon';
@@ -11,13 +11,14 @@ import { useText } from './text';
 export function Countdown({ question, brief }: { question: Question; /** Whether the time is shown alone and small. */ brief?: boolean }) {
   const text = useText();
   const now = useNow();
+  const deadline = useMemo(() => question.deadline && new Date(question.deadline).toLocaleString(), [question.deadline]);
   if (question.status !== 'pending') return null;
   if (!question.deadline) return <Text span size="sm" c="dimmed" className={classes.clock}>{text.noDeadline}</Text>;
   const remaining = Date.parse(question.deadline) - now;
   return (
-    <Text span size={brief ? 'xs' : 'sm'} className={classes.clock} data-left={remaining < 60_000 ? 'seconds' : remaining < 5 * 60_000 ? 'minutes' : undefined} title={new Date(question.deadline).toLocaleString()}>
+    <span className={classes.clock} data-brief={brief || undefined} data-left={remaining < 60_000 ? 'seconds' : remaining < 5 * 60_000 ? 'minutes' : undefined} title={deadline}>
       <Icon name="clock" size={brief ? 12 : 14} /> {remaining <= 0 ? text.over : brief ? timeLeft(remaining) : text.left(timeLeft(remaining))}
-    </Text>
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import { Badge, Checkbox, Group, Radio, Stack, Text, Textarea, TextInput } from 
 import { type RefObject } from 'react';
 import type { Item, Option } from '@/api/types';
 import { Visible } from '@/text/Visible';
+import hiddenClasses from '@/ui/Hidden.module.css';
 import { Icon } from '@/ui/Icon';
 import { KeyCap } from '@/ui/KeyCap';
 import { Markdown } from '@/ui/Markdown';
@@ -56,7 +57,7 @@ function Choice({ item, value, other, error, label, field, onChange, onOther }: 
   if (many) {
     return (
       <Checkbox.Group
-        label={label} labelProps={{ className: classes.hidden }} error={error}
+        label={label} labelProps={{ className: hiddenClasses.hidden }} error={error}
         value={other === undefined ? picked : [...picked, otherValue]}
         onChange={(next) => {
           onChange(next.filter((each) => each !== otherValue));
@@ -69,7 +70,7 @@ function Choice({ item, value, other, error, label, field, onChange, onOther }: 
   }
   return (
     <Radio.Group
-      label={label} labelProps={{ className: classes.hidden }} error={error}
+      label={label} labelProps={{ className: hiddenClasses.hidden }} error={error}
       value={other !== undefined ? otherValue : typeof value === 'string' ? value : ''}
       onChange={(next) => {
         onOther(next === otherValue ? '' : undefined);
@@ -113,7 +114,7 @@ function Card({ many, value, number, danger, children }: { many: boolean; value:
 function WrittenAnswer({ item, value, error, label, field, onChange }: Props) {
   const text = useText();
   const shown = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
-  const rest = { label: isRequired(item) ? label : `${label} (${text.optional})`, labelProps: { className: classes.hidden }, error, value: shown };
+  const rest = { label: isRequired(item) ? label : `${label} (${text.optional})`, labelProps: { className: hiddenClasses.hidden }, error, value: shown };
   if (item.response_type === 'number') {
     return <TextInput ref={field as RefObject<HTMLInputElement>} {...rest} inputMode="decimal" description={limits(item.min, item.max)} onChange={(event) => onChange(event.currentTarget.value)} />;
   }

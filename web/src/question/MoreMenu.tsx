@@ -12,13 +12,12 @@ interface Props {
   onWithdraw?: () => void;
 }
 
-/** The menu of what is rare or dangerous. */
+/** The menu of what is rare or dangerous. It is open when it appears. */
 export function MoreMenu({ question, page, onWithdraw }: Props) {
   const text = useText();
-  if (page && !onWithdraw) return null;
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target><IconButton icon="more" label={text.more} size="compact-md" /></Menu.Target>
+    <Menu position="bottom-end" withinPortal defaultOpened>
+      <Menu.Target><IconButton icon="more" label={text.more} /></Menu.Target>
       <Menu.Dropdown>
         {!page && <Menu.Item renderRoot={(props) => <Link to="/questions/$id" params={{ id: question.id }} {...props} />}>{text.openAlone}</Menu.Item>}
         {onWithdraw && <Menu.Item color="red" onClick={onWithdraw}>{text.withdraw}</Menu.Item>}

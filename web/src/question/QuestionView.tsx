@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { onOutbox, outbox } from '@/outbox/outbox';
@@ -42,10 +42,12 @@ interface Props {
   page?: boolean;
   /** Whether the question is on the page of its task, which already shows the project and the task. */
   onTaskPage?: boolean;
+  /** What the page adds at the end. */
+  children?: ReactNode;
 }
 
 /** Shows one question with everything that is needed to answer it. */
-export function QuestionView({ question, onSent, focus, page, onTaskPage }: Props) {
+export function QuestionView({ question, onSent, focus, page, onTaskPage, children }: Props) {
   const text = useText();
   const [seen, setSeen] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -60,7 +62,7 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
   const open = (pending && !question.held) || late;
   const busy = entry !== undefined && entry.state !== 'refused' && entry.state !== 'accepted';
   return (
-    <Stack gap="md" className={classes.view} data-page={page || undefined}>
+    <Stack gap="md" className={classes.view} data-question data-page={page || undefined}>
       <header className={classes.plain}>
         <div className={classes.head}>
           <Group gap={6}>
@@ -95,6 +97,7 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
       {page && !pending && (
         <Group><Button component="a" href={`/v1/questions/${question.id}/receipt`} download={`${question.id}.receipt.json`} variant="subtle" size="compact-sm" leftSection={<Icon name="download" />}>{text.receipt}</Button></Group>
       )}
+      {children}
       {page && <Suspense fallback={null}><QuestionDeliveries question={question.id} /></Suspense>}
     </Stack>
   );

@@ -9,7 +9,7 @@ import { useSnooze } from './useSnooze';
 export function SnoozedUntil({ question }: { question: Question }) {
   const text = useText();
   const time = useTime();
-  const snooze = useSnooze(question);
+  const snooze = useSnooze([question]);
   const tellRefusal = useTellRefusal();
   if (!question.snoozed_until) return null;
   return (

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type KeyboardEvent } from 'react';
+import { useEffect, useState, type KeyboardEvent } from 'react';
 import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { useText as useShellText } from '@/shell/text';
@@ -13,18 +13,23 @@ export type Tool = 'clarify' | 'discuss' | 'assign' | 'withdraw';
 
 interface Props {
   tool: Tool;
-  question: Question;
+  questions: readonly Question[];
   onClose: () => void;
   onDone: () => void;
 }
 
-/** The dialog for asking the agent back, and for discussing, assigning or withdrawing a question. */
-export function ToolForm({ tool, question, onClose, onDone }: Props) {
+/** What was typed and not sent, so that a dialog that is closed by accident loses nothing. */
+const drafts = new Map<string, string>();
+
+/** The dialog for asking the agent back, and for discussing, assigning or withdrawing questions. */
+export function ToolForm({ tool, questions, onClose, onDone }: Props) {
   const text = useText();
   const shell = useShellText();
-  const [who, setWho] = useState<readonly string[]>(question.assignees ?? []);
-  const [words, setWords] = useState('');
-  const send = useMutation({ mutationFn: () => submitTool(tool, question.id, who, words), onSuccess: onDone });
+  const [who, setWho] = useState<readonly string[]>(questions.length === 1 ? (questions[0]?.assignees ?? []) : []);
+  const place = `${tool} ${questions.map(({ id }) => id).join(' ')}`;
+  const [words, setWords] = useState(drafts.get(place) ?? '');
+  useEffect(() => void drafts.set(place, words), [place, words]);
+  const send = useMutation({ mutationFn: async () => { for (const { id } of questions) await submitTool(tool, id, who, words); }, onSuccess: () => { drafts.delete(place); onDone(); } });
   const titles = { clarify: text.clarify, discuss: text.discuss, assign: text.assign, withdraw: text.withdraw };
   const sends = { clarify: text.clarifySend, discuss: text.discussSend, assign: text.assign, withdraw: text.withdraw };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -34,7 +39,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   return (
     <Dialog opened onClose={onClose} title={titles[tool]}>
       <Stack component="form" onSubmit={(event) => { event.preventDefault(); send.mutate(); }}>
-        {tool === 'assign' && <PeoplePicker question={question.id} value={who} onChange={setWho} />}
+        {tool === 'assign' && <PeoplePicker question={questions[0]?.id ?? ''} value={who} onChange={setWho} />}
         {tool === 'clarify' && <Textarea data-autofocus label={text.clarifyLabel} description={text.clarifyHint} {...field} />}
         {tool === 'discuss' && <Textarea data-autofocus label={text.discussLabel} description={text.discussHint} {...field} />}
         {(tool === 'assign' || tool === 'withdraw') && <Textarea data-autofocus={tool === 'withdraw' || undefined} label={text.assignNote} {...field} minRows={1} />}

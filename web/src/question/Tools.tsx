@@ -1,26 +1,22 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
-import { useTime } from '@/text/time';
-import { ErrorAlert } from '@/ui/ErrorAlert';
 import type { IconName } from '@/ui/Icon';
 import { IconButton } from '@/ui/IconButton';
-import { Keys } from '@/ui/Keys';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { useTellRefusal } from '@/ui/problemWords';
 import wrappingButton from '@/ui/WrappingButton.module.css';
 import { showQuestion } from './queries';
 import { rightsOf, type OpenTool, type Rights } from './rights';
-import { snoozeTimes } from './snooze';
 import { useText } from './text';
-import { useSnooze } from './useSnooze';
 
 const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
 const ToolForm = lazyComponent(() => import('./ToolForm').then((module) => module.ToolForm));
+const SnoozeDialog = lazyComponent(() => import('./SnoozeDialog').then((module) => module.SnoozeDialog));
 const MoreMenu = lazyComponent(() => import('./MoreMenu').then((module) => module.MoreMenu));
 
 const extensions = ['15m', '1h', '24h'] as const;
@@ -44,15 +40,14 @@ function OfferedTools({ question, page, rights, onLeave }: Props & { rights: Rig
   const client = useQueryClient();
   const tellRefusal = useTellRefusal();
   const [open, setOpen] = useState<OpenTool>();
+  /** Whether the menu was opened once. It is loaded then, because few need it. */
+  const [menu, setMenu] = useState(false);
+  const hasMore = !page || rights.withdraw;
   const close = () => setOpen(undefined);
   const extend = useMutation({
     mutationFn: (by: string) => unwrap(api.POST('/v1/questions/{id}/extend', { params: { path: { id: question.id } }, body: { by } })),
     onSuccess: (next: Question) => showQuestion(client, next),
     onError: tellRefusal,
-  });
-  const snooze = useSnooze(question, (next) => {
-    close();
-    if (next.snoozed_until) onLeave?.();
   });
   const group = text.group;
   const tools: { tool: OpenTool; title: string; icon: IconName; key: string; command?: { title: string; run: () => void } }[] = [
@@ -69,10 +64,12 @@ function OfferedTools({ question, page, rights, onLeave }: Props & { rights: Rig
   ]);
   return (
     <Group gap={2} ml="auto" role="group" aria-label={text.tools}>
-      {offered.map(({ tool, title, icon, key }) => <IconButton key={tool} icon={icon} label={title} keys={key} size="compact-md" onClick={() => setOpen(tool)} />)}
-      <Suspense fallback={<IconButton icon="more" label={text.more} size="compact-md" disabled />}>
-        <MoreMenu question={question} page={page} onWithdraw={rights.withdraw ? () => setOpen('withdraw') : undefined} />
-      </Suspense>
+      {offered.map(({ tool, title, icon, key }) => <IconButton key={tool} icon={icon} label={title} keys={key} onClick={() => setOpen(tool)} />)}
+      {hasMore && (menu ? (
+        <Suspense fallback={<IconButton icon="more" label={text.more} disabled />}>
+          <MoreMenu question={question} page={page} onWithdraw={rights.withdraw ? () => setOpen('withdraw') : undefined} />
+        </Suspense>
+      ) : <IconButton icon="more" label={text.more} aria-haspopup="menu" onClick={() => setMenu(true)} />)}
       <Suspense>
         {open === 'extend' && (
           <Dialog opened onClose={close} title={text.extend}>
@@ -81,15 +78,10 @@ function OfferedTools({ question, page, rights, onLeave }: Props & { rights: Rig
             </Stack>
           </Dialog>
         )}
-        {open === 'snooze' && (
-          <Dialog opened onClose={close} title={text.snoozeTitle}>
-            <SnoozeTimes deadline={question.deadline} onPick={(until) => snooze.mutate(until)} />
-            {snooze.error && <ErrorAlert error={snooze.error} />}
-          </Dialog>
-        )}
+        {open === 'snooze' && <SnoozeDialog questions={[question]} onClose={close} onDone={() => { close(); onLeave?.(); }} />}
         {open && open !== 'snooze' && open !== 'extend' && (
           <ToolForm
-            key={open} tool={open} question={question} onClose={close}
+            key={open} tool={open} questions={[question]} onClose={close}
             onDone={() => {
               close();
               void client.invalidateQueries({ queryKey: ['questions', 'one', question.id] });
@@ -100,28 +92,5 @@ function OfferedTools({ question, page, rights, onLeave }: Props & { rights: Rig
         )}
       </Suspense>
     </Group>
-  );
-}
-
-function SnoozeTimes({ deadline, onPick }: { deadline?: string; onPick: (until: string) => void }) {
-  const text = useText();
-  const time = useTime();
-  const [times] = useState(() => snoozeTimes(new Date(), deadline ? new Date(deadline) : undefined));
-  // Labels with a fixed hour, such as "Tonight, 18:00", get at most the day. Labels relative to now get the time.
-  const exactTime = (name: string, at: number) => (name.startsWith('in') ? time.clock(at) : name === 'tonight' ? '' : time.day(at));
-  const labels = { in15m: text.in15m, in1h: text.in1h, tonight: text.tonight, tomorrow: text.tomorrow, monday: text.monday };
-  useCommands(times.map(({ name, at }, n) => ({ id: `snooze-${name}`, title: labels[name], group: text.snooze, keys: [String(n + 1)], run: () => onPick(at.toISOString()) })));
-  return (
-    <Stack gap="xs">
-      {times.length === 0 && <Text size="sm">{text.snoozeNever}</Text>}
-      {times.map(({ name, at }, n) => (
-        <Button
-          key={name} variant="default" justify="space-between" classNames={wrappingButton} onClick={() => onPick(at.toISOString())}
-          rightSection={<Group gap="xs" wrap="nowrap"><Text span size="sm" c="dimmed">{exactTime(name, at.getTime())}</Text><Keys keys={String(n + 1)} /></Group>}
-        >
-          {labels[name]}
-        </Button>
-      ))}
-    </Stack>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { useCommands } from '@/keys/useCommands';
+import hiddenClasses from '@/ui/Hidden.module.css';
 import { Icon } from '@/ui/Icon';
 import { useTellRefusal } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
@@ -28,9 +29,10 @@ export function UndoBar({ onUndone }: { onUndone?: (id: string) => void }) {
       tellRefusal(error);
       return;
     }
-    setSaid(text.undone);
-    if (onUndone) onUndone(entry.id);
-    else if (location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
+    setSaid(text.undone(entry.ids.length));
+    const [id = ''] = entry.ids;
+    if (onUndone) onUndone(id);
+    else if (location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id } });
   };
   useCommands([{ id: 'undo', title: text.undo, group: text.group, keys: ['z'], run: () => last && void takeBack(last) }], last !== undefined);
   return (
@@ -44,7 +46,7 @@ export function UndoBar({ onUndone }: { onUndone?: (id: string) => void }) {
             </Button>
           </Group>
         </Paper>
-      ) : <span className={classes.quiet}>{said}</span>}
+      ) : <span className={hiddenClasses.hidden}>{said}</span>}
     </div>
   );
 }

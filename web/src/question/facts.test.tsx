@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Question } from '@/api/types';
-import { ApprovalBatch } from '@/approval/ApprovalBatch';
+import { Lot } from '@/inbox/Lot';
 import { Row } from '@/inbox/Row';
 import { NewsItem } from '@/notification/NewsItem';
 import { show } from '@/test/render';
@@ -13,15 +13,18 @@ const question = {
   asked_by: { kind: 'agent', name: 'builder' }, created_at: '2026-11-21T11:00:00Z', ask_count: 1,
 } as unknown as Question;
 
+const nothing = () => undefined;
+const rest = { order: 'inbox', selected: false, waiting: 1, chosen: false, choosing: false, onOpen: nothing, onChoose: nothing } as const;
+
 const facts = ['Deploy 512?', 'Medium risk', '1 of 2 approved, 1 rejected', '2 items', 'Release the shop', 'shop'];
 
 it('a row of the inbox says what a question belongs to and how far it got', async () => {
-  const { container } = await show(<Row question={question} selected={false} gone={false} onOpen={() => undefined} order="inbox" />);
+  const { container } = await show(<Row row={{ question }} {...rest} />);
   for (const fact of facts) expect(container.textContent).toContain(fact);
 });
 
 it('so does a question that is answered together with others', async () => {
-  const { baseElement } = await show(<ApprovalBatch questions={[question, { ...question, id: 'q_2', votes: [] }]} onClose={() => undefined} />);
+  const { baseElement } = await show(<Lot questions={[question, { ...question, id: 'q_2', votes: [] }]} onDecided={nothing} onPartly={nothing} onMoved={nothing} />);
   for (const fact of [...facts, '0 of 2 approved']) expect(baseElement.textContent).toContain(fact);
 });
 
@@ -33,7 +36,7 @@ it('so does the news of a question', async () => {
 });
 
 it('the title of the task is left out where it is the question’s', async () => {
-  const { container } = await show(<Row question={{ ...question, task_title: question.title, approvals: undefined, items: [] }} selected={false} gone={false} onOpen={() => undefined} order="inbox" />);
+  const { container } = await show(<Row row={{ question: { ...question, task_title: question.title, approvals: undefined, items: [] } }} {...rest} />);
   expect(container.textContent.split('Deploy 512?')).toHaveLength(2);
   expect(container.textContent).not.toContain('approved');
 });

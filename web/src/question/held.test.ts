@@ -19,8 +19,8 @@ async function giveHeldAnswer() {
 }
 
 type Page = Awaited<ReturnType<typeof giveHeldAnswer>>;
-const shown = (page: Page) => page.heldAnswers().map(({ id, said, title }) => ({ id, said, title }));
-const blue = { id: 'q_1', said: 'blue', title: 'Which colour?' };
+const shown = (page: Page) => page.heldAnswers().map(({ ids, said, title }) => ({ ids, said, title }));
+const blue = { ids: ['q_1'], said: 'blue', title: 'Which colour?' };
 
 function undo(page: Page) {
   const [last] = page.heldAnswers();
@@ -65,6 +65,22 @@ describe('an answer that the server holds', () => {
     browser.server.refuse(409, 'illegal_transition');
     await expect(undo(page)).rejects.toMatchObject({ code: 'illegal_transition' });
     expect(shown(page)).toEqual([blue]);
+    vi.advanceTimersByTime(undoSeconds * 1000);
+    expect(shown(page)).toEqual([]);
+  });
+
+  it('is undone for all questions that were answered together, and shown again for those that could not be', async () => {
+    const page = await giveHeldAnswer();
+    page.holdAnswer({ ids: ['q_1', 'q_2', 'q_3'], title: '3 questions', said: 'Approved', releaseAt: Date.now() + undoSeconds * 1000 });
+    expect(shown(page)).toEqual([{ ids: ['q_1', 'q_2', 'q_3'], title: '3 questions', said: 'Approved' }]);
+    const undone = vi.fn();
+    page.onUndone(undone);
+    browser.server.reply(200, askedQuestion());
+    browser.server.refuse(409, 'illegal_transition');
+    browser.server.reply(200, askedQuestion());
+    await expect(undo(page)).rejects.toMatchObject({ code: 'illegal_transition' });
+    expect(undone.mock.calls).toEqual([['q_1'], ['q_3']]);
+    expect(shown(page)).toEqual([{ ids: ['q_2'], title: '3 questions', said: 'Approved' }]);
     vi.advanceTimersByTime(undoSeconds * 1000);
     expect(shown(page)).toEqual([]);
   });

@@ -10,7 +10,8 @@ import { showQuestion } from './queries';
 // Answers that the server still holds. Until they count, their author can undo them.
 
 export interface HeldAnswer {
-  id: string;
+  /** The questions that were answered together. */
+  ids: readonly string[];
   title: string;
   said: string;
   releaseAt: number;
@@ -30,33 +31,38 @@ function setHeld(next: readonly HeldAnswer[]) {
   changes.notify();
 }
 
-/** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
+/** Shows an answer, and keeps its draft, for as long as the answer can be undone. It takes the place of earlier answers to the same questions. */
 export function holdAnswer(entry: HeldAnswer): void {
-  setHeld([...held.filter((each) => each.id !== entry.id), entry]);
+  const earlier = held.map((each) => ({ ...each, ids: each.ids.filter((id) => !entry.ids.includes(id)) }));
+  setHeld([...earlier.filter(({ ids }) => ids.length > 0), entry]);
   setTimeout(() => {
-    if (!held.includes(entry)) return;
-    setHeld(held.filter((each) => each !== entry));
-    dropDraft(entry.id);
+    const due = held.filter(({ releaseAt }) => releaseAt <= entry.releaseAt);
+    if (due.length === 0) return;
+    setHeld(held.filter((each) => !due.includes(each)));
+    due.forEach(({ ids }) => ids.forEach(dropDraft));
   }, Math.max(0, entry.releaseAt - serverNow()));
 }
 
 /** Starts to show the answers that the reader can still undo. It drops the draft of an answer that counts at once. */
 export function startHeld(): void {
   onAccepted((entry, question) => {
-    if (question.held) holdAnswer({ id: question.id, title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });
+    if (question.held) holdAnswer({ ids: [question.id], title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });
     else dropDraft(entry.questionId);
   });
 }
 
-/** Undoes an answer. If that fails, the answer is shown again. */
+/** Undoes an answer to one question, or to several. Those that cannot be undone are shown again, and the first error is thrown. */
 export async function undoAnswer(entry: HeldAnswer): Promise<void> {
   setHeld(held.filter((each) => each !== entry));
-  try {
-    const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
-    showQuestion(queryClient, question);
-    undos.notify(entry.id);
-  } catch (error) {
-    holdAnswer(entry);
-    throw error;
-  }
+  const results = await Promise.allSettled(entry.ids.map(undoOne));
+  const left = entry.ids.filter((_, at) => results[at]?.status === 'rejected');
+  if (left.length === 0) return;
+  holdAnswer({ ...entry, ids: left });
+  throw results.find((result) => result.status === 'rejected')?.reason;
+}
+
+async function undoOne(id: string): Promise<void> {
+  const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id } } }))) as Question;
+  showQuestion(queryClient, question);
+  undos.notify(id);
 }

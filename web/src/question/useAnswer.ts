@@ -123,4 +123,4 @@ export function confirmReasonOf(question: Question, values: Values): ConfirmReas
   return isRisky(question) && !onlyRejects ? 'risk' : undefined;
 }
 
-export const isRisky = ({ risk }: Question) => risk === 'high' || risk === 'critical';
+const isRisky = ({ risk }: Question) => risk === 'high' || risk === 'critical';

@@ -3,15 +3,18 @@ import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { showQuestion } from './queries';
 
-/** Takes a question out of the reader's inbox until an instant, or puts it back without one. */
-export function useSnooze(question: Question, onDone?: (next: Question) => void) {
+/** Takes questions out of the reader's inbox until an instant, or puts them back without one. */
+export function useSnooze(questions: readonly Question[], onDone?: (until: string | undefined) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (until: string | undefined) => unwrap(api.POST('/v1/questions/{id}/snooze', { params: { path: { id: question.id } }, body: until ? { until } : {} })),
-    onSuccess: (next: Question) => {
-      showQuestion(client, next);
+    mutationFn: async (until: string | undefined) => {
+      for (const { id } of questions) {
+        showQuestion(client, (await unwrap(api.POST('/v1/questions/{id}/snooze', { params: { path: { id } }, body: until ? { until } : {} }))));
+      }
+    },
+    onSuccess: (_, until) => {
       void client.invalidateQueries({ queryKey: ['counts'] });
-      onDone?.(next);
+      onDone?.(until);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, escapeHidden, markedParts, countSuspicious } from './visible';
+import { codeOf, codesOf, escapeHidden, markedParts, countSuspicious } from './visible';
 
 const marked = (text: string, strict = false) => markedParts(text, strict).filter((part) => part.mark).map((part) => `${part.mark ?? ''} ${codeOf(part.text)}`);
 
@@ -19,6 +19,14 @@ describe('what cannot be seen', () => {
     expect(marked('rm –rf', true)).toEqual(['lookalike U+2013']);
     expect(marked('оре', true)).toHaveLength(3);
     expect(countSuspicious('rm -rf /', true)).toBe(0);
+  });
+
+  it('is strict about gaps that move a part out of sight', () => {
+    const gap = (text: string) => markedParts(text, true).filter((part) => part.mark).map((part) => codesOf(part.text));
+    expect(gap(`ls${' '.repeat(600)}; rm -rf /`)).toEqual(['600 × U+0020']);
+    expect(gap(`ls${'\n'.repeat(80)}rm -rf /`)).toEqual(['80 × U+000A']);
+    expect(gap(`if x:\n${' '.repeat(40)}deep()\n\n\n\nclass A`)).toEqual([]);
+    expect(markedParts(`ls${' '.repeat(600)}`)).toHaveLength(1);
   });
 
   it('is typed as its escape, which says the same', () => {

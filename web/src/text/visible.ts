@@ -25,8 +25,25 @@ const plain = /^[\t\n\r\x20-\x7e]*$/;
 const isLatin = (char: string) => /[a-zA-Z]/.test(char);
 const looksLatin = (char: string) => lookalikes.has(char) || /[\uff10-\uff5a\u{1d400}-\u{1d7ff}\u2160-\u217f]/u.test(char);
 
-/** Splits a text into parts that are what they look like, and parts that are not. */
+/** Blanks within a line, and empty lines, that move what follows out of sight. */
+const gaps = /(?<=\S) {20,}|\n(?:[ \t]*\n){9,}/g;
+
+/**
+ * Splits a text into parts that are what they look like, and parts that are not. If it is strict, a gap that moves a part of the
+ * text out of sight is marked as well.
+ */
 export function markedParts(text: string, strict = false): Part[] {
+  if (!strict) return markedChars(text, false);
+  const parts: Part[] = [];
+  let from = 0;
+  for (const { 0: gap, index } of text.matchAll(gaps)) {
+    parts.push(...markedChars(text.slice(from, index), true), { text: gap, mark: 'hidden' });
+    from = index + gap.length;
+  }
+  return [...parts, ...markedChars(text.slice(from), true)];
+}
+
+function markedChars(text: string, strict: boolean): Part[] {
   if (plain.test(text)) return text === '' ? [] : [{ text }];
   const marks = new Map<number, Part['mark']>();
   const chars = [...text];
@@ -65,6 +82,12 @@ function join(chars: string[], marks: Map<number, Part['mark']>): Part[] {
 
 export function isHidden(char: string): boolean {
   return char !== '\n' && char !== '\t' && char !== ' ' && hidden.test(char);
+}
+
+/** Returns the codes of a part: U+202E, or 80 × U+0020. */
+export function codesOf(text: string): string {
+  const n = [...text].length;
+  return n > 1 ? `${n} × ${codeOf(text)}` : codeOf(text);
 }
 
 /**

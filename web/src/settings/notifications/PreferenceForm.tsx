@@ -1,4 +1,4 @@
-import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Fieldset, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -101,9 +101,9 @@ function QuietHours({ values, set, errors }: PartProps) {
             </Group>
             <div role="group" aria-labelledby="quiet-days">
               <Text size="sm" fw={500} id="quiet-days">{text.days} <Text span size="sm" c="dimmed">{text.daysAbout}</Text></Text>
-              <Chip.Group multiple value={values.days} onChange={(chosen) => set('days', chosen)}>
-                <Group gap={6} mt={4}>{days.map((day) => <Chip key={day} value={day} size="sm">{text[day]}</Chip>)}</Group>
-              </Chip.Group>
+              <Checkbox.Group value={values.days} onChange={(chosen) => set('days', chosen)}>
+                <Group gap="sm" mt={4}>{days.map((day) => <Checkbox key={day} value={day} label={text[day]} />)}</Group>
+              </Checkbox.Group>
             </div>
             <Switch label={text.urgent} checked={values.urgent} onChange={(event) => set('urgent', event.currentTarget.checked)} />
             <Select
