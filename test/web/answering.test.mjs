@@ -147,11 +147,11 @@ test('what an action does is read without knowing JSON, and nothing covers it', 
   await server.ask(approval('Gap?', { command: `ls${' '.repeat(600)}; rm -rf /` }));
   await server.ask(approval('Pay it?', { tool: 'pay', input: { payments: [{ to: 'ACME', amount: 120.5 }, { to: 'Globex', amount: 99 }] } }));
   const wants = {
-    'Write it?': ['Writes /w/shop/price.py', 'def price(items):', '"tool": "Write"'],
-    'Change it?': ['Changes /w/shop/price.py', '- ' + before.trimEnd(), '+     return round(sum(items) * 1.19)', 'In every place that has this text:'],
-    'Send it?': ['Sends to all@shop.example', 'Prices', 'Dear customer,', '{"cc": "boss@shop.example"}'],
+    'Write it?': ['Write: Writes /w/shop/price.py', 'def price(items):', '"tool": "Write"'],
+    'Change it?': ['Edit: Changes /w/shop/price.py', '- ' + before.trimEnd(), '+     return round(sum(items) * 1.19)', 'In every place that has this text:'],
+    'Send it?': ['send_email: Sends to all@shop.example', 'Prices', 'Dear customer,', '{"cc": "boss@shop.example"}'],
     'Gap?': ['600 × U+0020', '; rm -rf /'],
-    'Pay it?': ['With the list payments', 'ACME', '120.5', 'Globex', '"tool": "pay"'],
+    'Pay it?': ['pay: With the list payments', 'ACME', '120.5', 'Globex', '"tool": "pay"'],
   };
   for (const [width, height] of [[1280, 800], [390, 844]]) {
     await page.setViewportSize({ width, height });

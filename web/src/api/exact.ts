@@ -141,6 +141,8 @@ export interface ActionField {
   value: string;
   /** The field with the object that it is in, as it is written in JSON. */
   line: string;
+  /** The name of the object with the arguments, if the field is in one. */
+  within?: string;
 }
 
 /** Returns the fields of an action in their order. The JSON must be canonical. */
@@ -149,7 +151,7 @@ export function fieldsOfAction(json: string): ActionField[] {
     const own = { name: JSON.parse(field.name) as string, value: field.value, line: `${field.name}: ${field.value}` };
     const inner = argumentNames.includes(own.name) && field.value.startsWith('{') ? fieldsOf(field.value) : [];
     if (inner.length === 0) return [own];
-    return inner.map(({ name, value }) => ({ name: JSON.parse(name) as string, value, line: `${field.name}: {${name}: ${value}}` }));
+    return inner.map(({ name, value }) => ({ name: JSON.parse(name) as string, value, line: `${field.name}: {${name}: ${value}}`, within: own.name }));
   });
 }
 

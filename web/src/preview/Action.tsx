@@ -72,12 +72,12 @@ export function ActionView({ action, hash, hashCheck, fate = 'runs', page, onSee
 /** Shows all of an action: what it does, as people read it, and every other field. The fields that the page has shown already are left out. */
 export function ActionText({ action, label, shownRest }: { action: string; label: string; shownRest?: string }) {
   const text = useText();
-  const { shape, rest } = useMemo(() => readableOf(action), [action]);
-  const shown = useMemo(() => [...textsOf(shape), rest].join('\n'), [shape, rest]);
+  const { shape, tool, rest } = useMemo(() => readableOf(action), [action]);
+  const shown = useMemo(() => [...textsOf(shape), rest], [shape, rest]);
   return (
     <>
-      <SuspiciousNote text={shown} strict />
-      <ShapeView shape={shape} label={label} />
+      <SuspiciousNote texts={shown} strict />
+      <ShapeView shape={shape} tool={tool} label={label} />
       {rest && rest !== shownRest && (
         <div>
           <Text size="xs" fw={600}>{text.with}</Text>

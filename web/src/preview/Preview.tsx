@@ -16,6 +16,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
   const text = useText();
   const [asText, setAsText] = useState(false);
   const rows = useMemo(() => (preview.kind === 'table' ? tableOf(preview.text) : undefined), [preview]);
+  const texts = useMemo(() => [preview.text], [preview]);
   const label = text[`preview_${preview.kind}`];
   return (
     <section aria-label={label}>
@@ -26,7 +27,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
           {rows && <Button size="compact-xs" variant="default" onClick={() => setAsText(!asText)}>{asText ? text.asTable : text.asText}</Button>}
         </Group>
       </Group>
-      <SuspiciousNote text={preview.text} />
+      <SuspiciousNote texts={texts} />
       {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={readableText(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
     </section>
   );
@@ -40,10 +41,10 @@ function DiffSummary({ diff }: { diff: string }) {
   return <>{`+${count(/^\+(?!\+\+)/)} ${text.added}, −${count(/^-(?!--)/)} ${text.removed}`}</>;
 }
 
-/** Warns of characters in a text that are not what they look like. */
-export function SuspiciousNote({ text: shownText, strict }: { text: string; strict?: boolean }) {
+/** Warns of characters in texts that are not what they look like. */
+export function SuspiciousNote({ texts, strict }: { texts: readonly string[]; strict?: boolean }) {
   const text = useText();
-  const count = useMemo(() => countSuspicious(shownText, strict), [shownText, strict]);
+  const count = useMemo(() => texts.reduce((sum, each) => sum + countSuspicious(each, strict), 0), [texts, strict]);
   if (count === 0) return null;
   return <Text size="sm" c="error" fw={600} mb={4} role="note">⚠ {text.marked(count)}</Text>;
 }

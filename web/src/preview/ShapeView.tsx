@@ -12,23 +12,24 @@ const Source = lazyComponent(() => import('./Source').then((module) => module.So
 const Difference = lazyComponent(() => import('./Source').then((module) => module.Difference));
 
 /** Shows what an action does: a command, the text of a file, its changes, a message, a table, or else the JSON. */
-export function ShapeView({ shape, label }: { shape: Shape; label: string }) {
+export function ShapeView({ shape, tool, label }: { shape: Shape; tool?: string; label: string }) {
   return (
     <>
-      {shape.kind !== 'command' && <div><Does shape={shape} /></div>}
+      {shape.kind !== 'command' && <div><Does shape={shape} tool={tool} /></div>}
       <Content shape={shape} label={label} />
     </>
   );
 }
 
-/** Says what an action does and to what: "Writes src/price.py". It says nothing if the fields do not tell. */
-export function Does({ shape }: { shape: Shape }) {
+/** Says with which tool an action does what: "Write: writes src/price.py". It says nothing if the fields do not tell. */
+export function Does({ shape, tool }: { shape: Shape; tool?: string }) {
   const text = useText();
   const subject = subjectOf(shape);
   if (subject === undefined) return null;
   const goesOn = shape.kind === 'command' && shape.command.trim() !== subject.trim();
   return (
     <Text span size="sm">
+      {tool !== undefined && shape.kind !== 'call' && <><code className={classes.subject}><Visible text={tool} strict /></code>{': '}</>}
       {text[`does_${shape.kind}`]}{subject && <>{' '}<code className={classes.subject}><Visible text={goesOn ? `${subject} …` : subject} strict /></code></>}
     </Text>
   );

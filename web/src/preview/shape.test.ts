@@ -11,13 +11,13 @@ describe('an action as people read it', () => {
 
   it('is the text of a file', () => {
     expect(read('{"tool":"Write","input":{"file_path":"/w/a.py","content":"a\\nb\\n"},"dir":"/w"}')).toEqual({
-      shape: { kind: 'write', path: '/w/a.py', content: 'a\nb\n' }, rest: '"tool": "Write"\n"dir": "/w"',
+      shape: { kind: 'write', path: '/w/a.py', content: 'a\nb\n' }, tool: 'Write', rest: '"tool": "Write"\n"dir": "/w"',
     });
   });
 
   it('is one change of a file, or several', () => {
     expect(read('{"tool":"Edit","input":{"file_path":"a","old_string":"x","new_string":"","replace_all":true}}')).toEqual({
-      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: '', everywhere: true }] }, rest: '"tool": "Edit"',
+      shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: '', everywhere: true }] }, tool: 'Edit', rest: '"tool": "Edit"',
     });
     expect(read('{"path":"a","edits":[{"oldText":"x","newText":"y"},{"oldText":"p","newText":"q","replaceAll":true}]}')).toEqual({
       shape: { kind: 'edit', path: 'a', changes: [{ before: 'x', after: 'y' }, { before: 'p', after: 'q', everywhere: true }] }, rest: '',
@@ -25,15 +25,15 @@ describe('an action as people read it', () => {
   });
 
   it('is a patch, or a message', () => {
-    expect(read('{"patch":"*** Begin Patch\\n+a","n":1.50}')).toEqual({ shape: { kind: 'patch', patch: '*** Begin Patch\n+a' }, rest: '"n": 1.50' });
+    expect(read('{"patch":"*** Begin Patch\\n+a","id":1.50}')).toEqual({ shape: { kind: 'patch', patch: '*** Begin Patch\n+a' }, rest: '"id": 1.50' });
     expect(read('{"tool":"send","arguments":{"to":["a@x","b@x"],"cc":"c@x","subject":"Hi","body":"Dear"}}')).toEqual({
-      shape: { kind: 'message', to: 'a@x, b@x', subject: 'Hi', body: 'Dear' }, rest: '"tool": "send"\n"arguments": {"cc": "c@x"}',
+      shape: { kind: 'message', to: 'a@x, b@x', subject: 'Hi', body: 'Dear' }, tool: 'send', rest: '"tool": "send"\n"arguments": {"cc": "c@x"}',
     });
   });
 
   it('is a table with every digit of its numbers', () => {
     expect(read('{"tool":"pay","input":{"payments":[{"to":"A","amount":120.50},{"to":"B","amount":12345678901234567890,"note":null}]}}')).toEqual({
-      shape: { kind: 'table', name: 'payments', rows: [['to', 'amount', 'note'], ['A', '120.50', ''], ['B', '12345678901234567890', 'null']] }, rest: '"tool": "pay"',
+      shape: { kind: 'table', name: 'payments', rows: [['to', 'amount', 'note'], ['A', '120.50', ''], ['B', '12345678901234567890', 'null']] }, tool: 'pay', rest: '"tool": "pay"',
     });
   });
 
@@ -57,6 +57,10 @@ describe('an action as people read it', () => {
     '{"rows":[{"a":1,"a":2},{"a":1}]}',
     '{"rows":[{"a":1},2]}',
     '{"rows":[{"a":1},{"a":2}],"more":[{"a":1},{"a":2}]}',
+    // What is in another object, or has another name, could change what the tool does.
+    '{"path":"a","input":{"content":"x"}}',
+    '{"path":"a","content":"x","script":"rm -rf /"}',
+    '{"tool":"send","input":{"to":"a","body":"x","then":"b"}}',
     '{"n":1}',
     '[1,2]',
   ])('%s is shown as JSON', (json) => {

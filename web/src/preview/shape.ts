@@ -21,6 +21,8 @@ export type Shape =
 /** An action as people read it. */
 export interface ReadableAction {
   shape: Shape;
+  /** The tool that is called, unless the shape is a command. */
+  tool?: string;
   /** Every field that the shape does not show, each on a line of its own. */
   rest: string;
 }
@@ -41,21 +43,27 @@ const names = {
 };
 type Part = keyof typeof names;
 
+/** What an action may have besides what its shape shows. Anything else could change what its tool does. */
+const besides = ['tool', 'tool_name', 'dir', 'cwd', 'workdir', 'dir_path', 'description', 'id', 'call_id', 'encoding', 'cc', 'bcc', 'from', 'reply_to'];
+
 /**
- * Returns what an action does and the fields that are left. Between them, they show every field. An action in which two fields
- * could have the same meaning is shown as JSON, because only its tool knows which one counts.
+ * Returns what an action does and the fields that are left. Between them, they show every field. An action is shown as JSON if two
+ * of its fields could have the same meaning, or if a field could change what it does, because only its tool knows which one counts.
  */
 export function readableOf(action: string): ReadableAction {
   const found = commandOf(action);
   if (found) return { shape: { kind: 'command', command: found.command }, rest: found.rest };
   const json = canonicalJSON(action);
   const fields = isJSON(json) ? fieldsOfAction(json) : [];
+  const tool = new Fields(fields, new Set()).line('tool');
   for (const shapeOf of [editOf, writeOf, patchOf, messageOf, tableOfField]) {
     const taken = new Set<ActionField>();
     const shape = shapeOf(new Fields(fields, taken));
-    if (shape) return { shape, rest: fields.filter((field) => !taken.has(field)).map((field) => field.line).join('\n') };
+    const rest = fields.filter((field) => !taken.has(field));
+    const tells = shape?.kind === 'table' || (new Set([...taken].map(({ within }) => within)).size === 1 && rest.every(({ name }) => besides.includes(name)));
+    if (shape && tells) return { shape, tool, rest: rest.map(({ line }) => line).join('\n') };
   }
-  return { shape: { kind: 'call', tool: new Fields(fields, new Set()).text('tool'), json: indentJSON(action) }, rest: '' };
+  return { shape: { kind: 'call', tool, json: indentJSON(action) }, tool, rest: '' };
 }
 
 /** The fields of an action. It notes those that a shape shows. */

@@ -235,9 +235,9 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
 /** Says what the confirmed answer does: "Runs git push". */
 function ConfirmTitle({ kind, action }: { kind: ConfirmReason; action?: string }) {
   const text = useText();
-  const shape = action === undefined ? undefined : readableOf(action).shape;
+  const { shape, tool } = action === undefined ? {} : readableOf(action);
   if (kind === 'danger') return text.confirmDanger;
-  return shape && subjectOf(shape) !== undefined ? <Does shape={shape} /> : text.confirmRisk;
+  return shape && subjectOf(shape) !== undefined ? <Does shape={shape} tool={tool} /> : text.confirmRisk;
 }
 
 function Review({ question, values, onChange }: { question: Question; values: Values; onChange: (at: number) => void }) {

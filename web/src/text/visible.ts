@@ -26,7 +26,7 @@ const isLatin = (char: string) => /[a-zA-Z]/.test(char);
 const looksLatin = (char: string) => lookalikes.has(char) || /[\uff10-\uff5a\u{1d400}-\u{1d7ff}\u2160-\u217f]/u.test(char);
 
 /** Blanks within a line, and empty lines, that move what follows out of sight. */
-const gaps = /(?<=\S) {20,}|\n(?:[ \t]*\n){9,}/g;
+const gaps = /(?<=\S) {17,}|\n(?:[ \t]*\n){9,}/g;
 
 /**
  * Splits a text into parts that are what they look like, and parts that are not. If it is strict, a gap that moves a part of the
